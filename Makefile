@@ -1,0 +1,37 @@
+.PHONY: help setup demo test lint types pytest soak bench lock clean
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+setup: ## bring uv, tmux and the packages into .venv
+	@scripts/bootstrap
+
+demo: setup ## the main job in under a minute: no key, no account, nothing left behind
+	@$(BIN)/maestro demo
+
+test: setup lint types pytest ## lint, types and every test; under ten minutes on two cores
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+pytest: setup
+	$(BIN)/pytest -n 2
+
+soak: setup ## the robustness rows (bars R1-R16) at full counts
+	MAESTRO_SOAK=1 $(BIN)/pytest -p no:randomly -m soak --timeout 7200
+
+bench: setup ## the speed rows (bars S1-S15), as ratios of one interleaved run
+	$(BIN)/python -m bench
+
+lock: setup ## resolve requirements.lock anew
+	uv pip compile pyproject.toml --universal --python-version 3.11 --all-extras --group dev \
+		--generate-hashes --no-header --quiet --upgrade --output-file requirements.lock
+
+clean: ## remove what setup and tests made
+	rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis dist bench/results.json

@@ -1,0 +1,1 @@
+"""The command line: a file per noun. Parse, make one request, render."""

@@ -1,0 +1,63 @@
+"""argparse with our manners: our errors, near-miss suggestions, `--json` and `--debug` everywhere."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from maestro import errors
+from maestro.cli.main import near_miss
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        if sys.stdout.isatty() and ("-h" in sys.argv or "--help" in sys.argv):
+            from rich_argparse import RichHelpFormatter
+
+            options.setdefault("formatter_class", RichHelpFormatter)
+        super().__init__(*args, **(options | {"allow_abbrev": False}))
+        self.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help="answer as JSON, for programs"
+        )
+        self.add_argument(
+            "--debug", action="store_true", default=argparse.SUPPRESS, help="show where an error came from"
+        )
+
+    def verbs(self) -> argparse._SubParsersAction[Parser]:
+        return self.add_subparsers(
+            title="commands", metavar="COMMAND", required=True, parser_class=type(self)
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise errors.InvalidInput(
+            f"{message[:1].upper()}{message[1:]}.", hint=f"`{self.prog} --help` shows how it goes."
+        )
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            what = "command" if isinstance(action, argparse._SubParsersAction) else action.dest  # noqa: SLF001 - likewise
+            raise errors.InvalidInput(
+                f"There is no {what} “{value}”: choose from {', '.join(known)}.",
+                hint=near_miss(str(value), known, f"{self.prog} --help"),
+            )
+
+
+def add_verb(
+    verbs: argparse._SubParsersAction[Parser],
+    name: str,
+    run: Callable[[argparse.Namespace], int | None],
+    purpose: str,
+) -> Parser:
+    parser = verbs.add_parser(name, help=purpose, description=purpose[:1].upper() + purpose[1:] + ".")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def wants_json(arguments: argparse.Namespace) -> bool:
+    return bool(getattr(arguments, "json", False))

@@ -1,0 +1,159 @@
+"""`maestro session list|show|report|watch`."""
+
+from __future__ import annotations
+
+import os
+
+from maestro import errors
+from maestro.cli import render
+from maestro.cli.parser import Parser, add_verb, wants_json
+from maestro.cli.project import path_part
+from maestro.server.client import Daemon
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+_KINDS = ("progress", "complete", "blocked", "error")
+
+
+def describe(parser: Parser) -> None:
+    verbs = parser.verbs()
+    listing = add_verb(verbs, "list", _list, "sessions that are live")
+    listing.add_argument("--all", action="store_true", help="also those that have ended")
+    listing.add_argument("--project", metavar="PROJECT", help="id or name; default: all projects")
+    listing.add_argument("--my-workers", action="store_true", help="only those that this session started")
+    add_verb(verbs, "show", _show, "one session").add_argument("session", metavar="ID", help="id or name")
+    report = add_verb(verbs, "report", _report, "say how this session goes")
+    report.add_argument("kind", choices=_KINDS, metavar="|".join(_KINDS))
+    report.add_argument("message", metavar="MESSAGE", nargs="?", default="")
+    report.add_argument("--session", metavar="ID", help="default: MAESTRO_SESSION_ID")
+    watch = add_verb(verbs, "watch", _watch, "events of sessions as they happen, until all have ended")
+    watch.add_argument("sessions", metavar="ID,…", nargs="?", help="default: all that are live")
+
+
+def _own_id() -> str:
+    session_id = os.environ.get("MAESTRO_SESSION_ID")
+    if not session_id:
+        raise errors.InvalidInput(
+            "MAESTRO_SESSION_ID not set.", hint="Run this inside a session, or name one."
+        )
+    return session_id
+
+
+def _list(arguments: Namespace) -> None:
+    sessions = Daemon(os.environ).call(
+        "GET",
+        "/api/sessions",
+        query={
+            "projectId": arguments.project,
+            "active": None if arguments.all else "true",
+            "parentSessionId": _own_id() if arguments.my_workers else None,
+        },
+    )
+    if wants_json(arguments):
+        render.print_json(sessions)
+        return
+    render.table(
+        ("id", "status", "agent", "name", "age", "last report"),
+        [
+            (
+                render.short(s["id"]),
+                s["status"],
+                s["agent"],
+                s["name"],
+                render.age(s["createdAt"]),
+                s["lastReport"],
+            )
+            for s in sessions
+        ],
+        empty="No live sessions." if not arguments.all else "No sessions yet.",
+    )
+
+
+def _show(arguments: Namespace) -> None:
+    _show_one(arguments, Daemon(os.environ).call("GET", f"/api/sessions/{path_part(arguments.session)}"))
+
+
+def _report(arguments: Namespace) -> None:
+    session_id = arguments.session or _own_id()
+    body = {"kind": arguments.kind, "message": arguments.message}
+    _show_one(
+        arguments, Daemon(os.environ).call("POST", f"/api/sessions/{path_part(session_id)}/report", body)
+    )
+
+
+def _show_one(arguments: Namespace, session: dict[str, Any]) -> None:
+    if wants_json(arguments):
+        render.print_json(session)
+        return
+    render.fields(
+        [
+            ("id", session["id"]),
+            ("name", session["name"]),
+            ("status", session["status"]),
+            ("agent", session["agent"]),
+            ("role", session["role"]),
+            ("last report", session["lastReport"]),
+            ("parent", session["parentSessionId"]),
+            ("tasks", ", ".join(session["taskIds"])),
+            ("cwd", session["cwd"]),
+            ("model", session["model"]),
+            ("pid", session["pid"]),
+            ("transcript", session["transcriptPath"] or session["transcriptId"]),
+            ("started", f"{render.age(session['createdAt'])} ago"),
+            ("ended", f"{render.age(session['endedAt'])} ago" if session["endedAt"] else ""),
+        ]
+    )
+
+
+def _watch(arguments: Namespace) -> None:
+    daemon = Daemon(os.environ)
+    # The cursor comes first: what happens while the sessions are read is then among the events.
+    cursor = daemon.call("GET", "/api/events", query={"since": "now"})["cursor"]
+    if arguments.sessions:
+        wanted = [word.strip() for word in arguments.sessions.split(",") if word.strip()]
+        sessions = [daemon.call("GET", f"/api/sessions/{path_part(word)}") for word in wanted]
+    else:
+        sessions = daemon.call("GET", "/api/sessions", query={"active": "true"})
+    names = {session["id"]: session["name"] for session in sessions}
+    live = {session["id"] for session in sessions if session["endedAt"] is None}
+    as_json = wants_json(arguments)
+    if not as_json:
+        print(
+            f"Watching {len(live)} live of {len(names)} sessions." if names else "No live sessions.",
+            flush=True,
+        )
+    if not live:
+        return
+    for event in daemon.events(cursor, ",".join(sorted(names))):
+        if as_json:
+            render.print_json_line(event)
+        else:
+            print(event_line(event, names), flush=True)
+        if event["subjectId"] in live and event["data"].get("changes", {}).get("endedAt"):
+            live.discard(event["subjectId"])
+            if not live:
+                return
+
+
+def event_line(event: dict[str, Any], names: dict[str, str]) -> str:
+    """`[14:32:05] [Frontend Dev | sess_…] reported progress: “…”`"""
+    subject = event["subjectId"]
+    who = subject if subject in names else event["sessionId"]
+    data = event["data"]
+    what = event["kind"].replace(".", " ")
+    if data.get("report"):
+        what = f"{event['kind'].partition('.')[0]} {data['report']}"
+    status = data.get("changes", {}).get("status")
+    parts = [
+        f"[{render.clock(event['at'])}]",
+        f"[{render.printable(names.get(who, '?'))} | {render.short(who)}]",
+        what,
+    ]
+    if status:
+        parts.append(f"→ {render.status_word(status)}")
+    if data.get("message"):
+        parts.append(f"“{render.printable(data['message'])}”")
+    return " ".join(parts)

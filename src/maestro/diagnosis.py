@@ -1,0 +1,170 @@
+"""What this machine has and lacks. Every finding that is not fine names its remedy."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from maestro import errors
+from maestro import home as homes
+from maestro.server import lifecycle
+
+State = Literal["ok", "warn", "fail"]
+
+_AGENTS = {
+    "claude": "npm install -g @anthropic-ai/claude-code",
+    "codex": "npm install -g @openai/codex",
+    "gemini": "npm install -g @google/gemini-cli",
+}
+_OLDEST_TMUX = (3, 2)
+_SAFE_SQLITE = (3, 51, 3)
+_VERSION_SECONDS = 10
+
+
+class Finding(NamedTuple):
+    check: str
+    state: State
+    found: str
+    remedy: str = ""
+
+
+def examine(env: Mapping[str, str]) -> list[Finding]:
+    home = homes.locate(env)
+    return [
+        _python(),
+        _bytecode(),
+        _sqlite(),
+        _tmux(env),
+        *(_agent(name, install, env) for name, install in _AGENTS.items()),
+        *_home(home),
+        _space(home),
+        _daemon(home),
+    ]
+
+
+def _python() -> Finding:
+    return Finding("python", "ok", f"{platform.python_version()} at {sys.executable}")
+
+
+def _bytecode() -> Finding:
+    """Without bytecode the daemon's first start takes several times longer."""
+    module = importlib.util.find_spec("sqlalchemy")
+    if module is None or module.origin is None:
+        return Finding(
+            "bytecode", "fail", "sqlalchemy is not installed", "Reinstall: uv tool install --force ."
+        )
+    if os.path.exists(importlib.util.cache_from_source(module.origin)):
+        return Finding("bytecode", "ok", "compiled")
+    return Finding(
+        "bytecode",
+        "warn",
+        "not compiled: every start is slow",
+        f"{sys.executable} -m compileall -q {os.path.dirname(os.path.dirname(module.origin))}",
+    )
+
+
+def _sqlite() -> Finding:
+    version = sqlite3.sqlite_version
+    if tuple(map(int, version.split("."))) < _SAFE_SQLITE:
+        return Finding("sqlite", "ok", f"{version}; one process writes, so its WAL-reset bug cannot bite")
+    return Finding("sqlite", "ok", version)
+
+
+def _tmux(env: Mapping[str, str]) -> Finding:
+    path = shutil.which("tmux", path=env.get("PATH"))
+    if not path:
+        return Finding("tmux", "fail", "not found", "Install tmux 3.2 or newer with your package manager.")
+    words = _first_line([path, "-V"], env)
+    number = re.search(r"(\d+)\.(\d+)", words)
+    if number and (int(number[1]), int(number[2])) < _OLDEST_TMUX:
+        return Finding("tmux", "fail", words, "Install tmux 3.2 or newer.")
+    return Finding("tmux", "ok", words)
+
+
+def _agent(name: str, install: str, env: Mapping[str, str]) -> Finding:
+    path = shutil.which(name, path=env.get("PATH"))
+    if not path:
+        return Finding(name, "warn", "not found", f"To use it: {install}")
+    return Finding(name, "ok", f"{_first_line([path, '--version'], env)} at {path}")
+
+
+def _home(home: homes.Home) -> list[Finding]:
+    findings: list[Finding] = []
+    try:
+        homes.check_socket_path(home.socket)
+    except errors.SocketPathTooLong as error:
+        findings.append(Finding("socket", "fail", error.message, error.hint))
+    if not os.path.isdir(home.root):
+        return [*findings, Finding("home", "ok", f"{home.root} (made at the first command)")]
+    wrong = [
+        path for path, mode in _private_paths(home) if stat.S_IMODE(os.lstat(path).st_mode) & 0o077 & ~mode
+    ]
+    if wrong:
+        remedy = f"chmod -R go= {home.root}"
+        findings.append(
+            Finding("permissions", "fail", f"{len(wrong)} paths open to others: {wrong[0]}", remedy)
+        )
+    else:
+        findings.append(Finding("permissions", "ok", "closed to others"))
+    if not os.access(home.root, os.W_OK | os.X_OK):
+        findings.append(
+            Finding("home", "fail", f"{home.root} cannot be written to", f"chmod u+rwx {home.root}")
+        )
+    else:
+        findings.append(Finding("home", "ok", home.root))
+    return findings
+
+
+def _private_paths(home: homes.Home) -> list[tuple[str, int]]:
+    paths = [home.root]
+    for folder, folders, files in os.walk(home.root):
+        paths += [os.path.join(folder, name) for name in (*folders, *files)]
+    return [(path, 0) for path in paths if not os.path.islink(path)]
+
+
+def _space(home: homes.Home) -> Finding:
+    place = home.root
+    while not os.path.isdir(place):
+        place = os.path.dirname(place)
+    free = shutil.disk_usage(place).free // 1_000_000
+    if free < 100:
+        return Finding("disk", "warn", f"{free} MB free at {place}", "Free some space.")
+    return Finding("disk", "ok", f"{free // 1000} GB free" if free >= 1000 else f"{free} MB free")
+
+
+def _daemon(home: homes.Home) -> Finding:
+    record = lifecycle.read_record(home)
+    if lifecycle.is_running(home):
+        return Finding("daemon", "ok", f"running, pid {record['pid'] if record else '?'}")
+    if record or os.path.exists(home.socket):
+        return Finding(
+            "daemon", "ok", "the last one died; the next command starts a new one, nothing is lost"
+        )
+    return Finding("daemon", "ok", "not running; starts at the first command")
+
+
+def _first_line(command: list[str], env: Mapping[str, str]) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_VERSION_SECONDS,
+            env=lifecycle.scrubbed(env),
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"does not run ({type(error).__name__})"
+    lines = (done.stdout.strip() or done.stderr.strip()).splitlines()
+    return lines[0] if lines else f"exit {done.returncode}"

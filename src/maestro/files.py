@@ -1,0 +1,57 @@
+"""The one way to write a file: whole or not at all, also when the machine dies in between."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from maestro.errors import DiskFull, NoPermission
+
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+def write_atomically(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Replace `path` by `data`: unique temporary file, fsync, rename, fsync of the folder."""
+    folder = os.path.dirname(path) or "."
+    temporary = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.{os.urandom(6).hex()}.tmp")
+    try:
+        _write_synced(temporary, data, mode)
+        os.rename(temporary, path)
+        _sync_folder(folder)
+    except OSError as error:
+        _discard(temporary)
+        if error.errno in _NO_SPACE:
+            raise DiskFull(
+                f"No space left to write {path}.", hint="Free some disk space; the old file is intact."
+            ) from error
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            raise NoPermission(
+                f"{path} cannot be written: {error.strerror}.", hint="Check who owns the folder and its mode."
+            ) from error
+        raise
+
+
+def _write_synced(path: str, data: bytes, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _discard(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass

@@ -1,0 +1,1 @@
+"""Projects, tasks, sessions and events: everything that must not be lost. Used by the daemon only."""

@@ -1,0 +1,64 @@
+"""Who may do what, pure. Human, coordinator, worker: the caller's role is what the daemon knows of its token
+and of its process, never what the request says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from maestro.errors import Refused
+
+Role = Literal["human", "coordinator", "worker"]
+Action = Literal[
+    "project.write",
+    "task.create",
+    "task.update",
+    "task.report",
+    "session.create",
+    "session.change",
+    "session.report",
+    "server.control",
+]
+
+
+class Actor(NamedTuple):
+    role: Role
+    session_id: str | None
+
+
+HUMAN = Actor("human", None)
+
+_STRICTNESS: Mapping[Role, int] = {"human": 0, "coordinator": 1, "worker": 2}
+
+# For each action: the roles that may always, and those that may on what is their own.
+_MAY: Mapping[Action, tuple[frozenset[Role], frozenset[Role], str]] = {
+    "project.write": (frozenset({"human"}), frozenset(), "add or remove projects"),
+    "task.create": (frozenset({"human", "coordinator"}), frozenset(), "create tasks"),
+    "task.update": (frozenset({"human"}), frozenset({"coordinator"}), "change this task"),
+    "task.report": (frozenset({"human"}), frozenset({"coordinator", "worker"}), "report on this task"),
+    "session.create": (frozenset({"human"}), frozenset({"coordinator"}), "start this session"),
+    "session.change": (frozenset({"human"}), frozenset({"coordinator"}), "change this session"),
+    "session.report": (frozenset({"human"}), frozenset({"coordinator", "worker"}), "report for this session"),
+    "server.control": (frozenset({"human"}), frozenset(), "stop or restart the daemon"),
+}
+
+
+def stricter(by_token: Actor | None, by_ancestry: Actor | None) -> Actor:
+    """Of two findings the one that may do less; at a tie the process, which is harder to borrow than a token."""
+    found = [actor for actor in (by_ancestry, by_token) if actor is not None]
+    return max(found, key=lambda actor: _STRICTNESS[actor.role], default=HUMAN)
+
+
+def require(actor: Actor, action: Action, *, own: bool = False) -> None:
+    """Raise unless the actor may. `own`: it is the actor's own task, session or child."""
+    always, when_own, words = _MAY[action]
+    if actor.role in always or (own and actor.role in when_own):
+        return
+    if actor.role in when_own:
+        raise Refused(
+            f"A {actor.role} may not {words}: it is not its own.",
+            hint=f"A human may{', or the session that it belongs to' if when_own else ''}.",
+            role=actor.role,
+        )
+    may = " or a ".join(role for role in _STRICTNESS if role in always or role in when_own)
+    raise Refused(f"A {actor.role} may not {words}.", hint=f"A {may} may.", role=actor.role)

@@ -1,0 +1,129 @@
+"""The tables. They run unchanged on SQLite and on PostgreSQL; `migrations/` brings older databases here."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+)
+
+# Oldest first; the last is what this program writes.
+REVISIONS = ("0001",)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+_ID = String(64)
+
+projects = Table(
+    "projects",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("directory", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    # A removed project keeps its rows: events and sessions go on to name it.
+    Column("removed_at", BigInteger),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("project_id", _ID, ForeignKey("projects.id"), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("parent_id", _ID, ForeignKey("tasks.id")),
+    Column("depends_on", JSON, nullable=False),
+    Column("assignee", String(200)),
+    Column("priority", String(16), nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("blocked_reason", Text),
+    Column("last_report", Text),
+    Column("created_by", _ID),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("started_at", BigInteger),
+    Column("ended_at", BigInteger),
+    Index(None, "project_id", "status"),
+    Index(None, "parent_id"),
+    Index(None, "created_by"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("project_id", _ID, ForeignKey("projects.id"), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("agent", String(100), nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("parent_session_id", _ID, ForeignKey("sessions.id")),
+    Column("cwd", Text, nullable=False),
+    Column("host", _ID, nullable=False),
+    Column("model", Text),
+    Column("transcript_id", Text),
+    Column("transcript_path", Text),
+    Column("pid", Integer),
+    Column("pid_started", BigInteger),
+    Column("boot_id", String(64)),
+    Column("last_report", Text),
+    Column("token_hash", String(64)),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    Index(None, "parent_session_id"),
+    Index(None, "project_id", "status"),
+    Index(None, "token_hash"),
+)
+
+session_tasks = Table(
+    "session_tasks",
+    metadata,
+    Column("session_id", _ID, ForeignKey("sessions.id"), nullable=False),
+    Column("task_id", _ID, ForeignKey("tasks.id"), nullable=False),
+    PrimaryKeyConstraint("session_id", "task_id"),
+    Index(None, "task_id"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("host", _ID, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("kind", String(64), nullable=False),
+    Column("project_id", _ID),
+    Column("subject_id", _ID, nullable=False),
+    Column("session_id", _ID),
+    Column("role", String(16), nullable=False),
+    Column("data", JSON, nullable=False),
+    PrimaryKeyConstraint("host", "seq"),
+    Index(None, "subject_id"),
+)
+
+# What was answered to a request with an idempotency key, so that a repeated one is answered, not done again.
+answers = Table(
+    "answers",
+    metadata,
+    Column("key", String(200), primary_key=True),
+    Column("request", String(64), nullable=False),
+    Column("subject_id", _ID, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Index(None, "at"),
+)

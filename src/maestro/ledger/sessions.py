@@ -1,0 +1,209 @@
+"""Sessions: one conversation of one agent each, with a token that dies with it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from maestro.errors import IllegalTransition, InvalidInput, NotFound
+from maestro.ledger import schema
+from maestro.ledger.facts import NewSession, Report, ReportKind, Session, SessionChange, SessionStatus
+from maestro.ledger.journal import Change
+from maestro.ledger.lookup import find
+from maestro.ledger.projects import choose_project
+from maestro.ledger.roles import Actor, require
+from maestro.ledger.tasks import get_task
+
+_sessions = schema.sessions
+_FACT_COLUMNS = [c for c in _sessions.c if c.name not in {"token_hash", "pid_started", "boot_id"}]
+
+ENDED: frozenset[SessionStatus] = frozenset({"completed", "error", "stopped"})
+_LIVE: frozenset[SessionStatus] = frozenset({"spawning", "working", "idle", "needs_input"})
+_REPORTED: Mapping[ReportKind, SessionStatus] = {
+    "progress": "working",
+    "complete": "completed",
+    "blocked": "needs_input",
+    "error": "error",
+}
+
+
+def list_sessions(
+    connection: Connection,
+    *,
+    project_id: str | None = None,
+    parent_session_id: str | None = None,
+    active: bool | None = None,
+) -> list[Session]:
+    query = sa.select(*_FACT_COLUMNS).order_by(_sessions.c.id)
+    if project_id:
+        query = query.where(_sessions.c.project_id == project_id)
+    if parent_session_id:
+        query = query.where(_sessions.c.parent_session_id == parent_session_id)
+    if active is not None:
+        query = query.where(_sessions.c.ended_at.is_(None) if active else _sessions.c.ended_at.is_not(None))
+    rows = connection.execute(query).all()
+    tasks = _tasks_by_session(connection)
+    return [Session(**row._mapping, task_ids=tuple(tasks.get(row.id, ()))) for row in rows]  # noqa: SLF001 - SQLAlchemy's documented name
+
+
+def get_session(connection: Connection, wanted: str) -> Session:
+    session_id = _find(connection, wanted)
+    row = connection.execute(sa.select(*_FACT_COLUMNS).where(_sessions.c.id == session_id)).one()
+    return Session(**row._mapping, task_ids=tuple(_tasks_by_session(connection).get(session_id, ())))  # noqa: SLF001 - SQLAlchemy's documented name
+
+
+def create_session(change: Change, request: NewSession) -> str:
+    """Record that a session is about to be. Its token comes from `mint_token`."""
+    connection = change.connection
+    parent_id = _find(connection, request.parent_session_id) if request.parent_session_id else None
+    if change.actor.role == "coordinator" and parent_id is None:
+        parent_id = change.actor.session_id
+    own = change.actor.session_id is not None and parent_id == change.actor.session_id
+    require(change.actor, "session.create", own=own)
+    tasks = [get_task(connection, wanted) for wanted in dict.fromkeys(request.task_ids)]
+    if tasks and not request.project_id:
+        project_id = tasks[0].project_id
+    else:
+        project_id = choose_project(connection, request.project_id, request.directory).id
+    if any(task.project_id != project_id for task in tasks):
+        raise InvalidInput("A session's tasks must be in its own project.")
+    session_id = change.new_id("sess")
+    fields: dict[str, Any] = {
+        "id": session_id,
+        "project_id": project_id,
+        "name": request.name or (tasks[0].title[:200] if tasks else f"{request.agent} {session_id[-6:]}"),
+        "role": request.role,
+        "agent": request.agent,
+        "status": "spawning",
+        "parent_session_id": parent_id,
+        "cwd": request.cwd or _directory_of(connection, project_id),
+        "host": change.host,
+        "model": request.model,
+        "transcript_id": request.transcript_id,
+        "transcript_path": None,
+        "pid": None,
+        "last_report": None,
+        "created_at": change.now,
+        "updated_at": change.now,
+        "ended_at": None,
+    }
+    connection.execute(_sessions.insert().values(**fields))
+    for task in tasks:
+        connection.execute(schema.session_tasks.insert().values(session_id=session_id, task_id=task.id))
+    told = {"session": fields | {"task_ids": [task.id for task in tasks]}}
+    change.record("session.created", session_id, project_id, told)
+    return session_id
+
+
+def change_session(change: Change, wanted: str, request: SessionChange, birth: tuple[int, str] | None) -> str:
+    """`birth`: start time and boot id of the process that `pid` names, as the daemon saw them."""
+    session = get_session(change.connection, wanted)
+    own = change.actor.session_id is not None and session.parent_session_id == change.actor.session_id
+    require(change.actor, "session.change", own=own)
+    fields = {n: v for n, v in request.model_dump(exclude={"status"}).items() if v is not None}
+    if request.pid is not None:
+        if birth is None:
+            raise NotFound(f"There is no process {request.pid}.", hint="Give the pid of a process that runs.")
+        fields |= {"pid_started": birth[0], "boot_id": birth[1]}
+    if request.status and request.status != session.status:
+        fields |= _status_fields(session.status, request.status, change.now)
+    if fields:
+        _apply(change, session, "session.changed", fields, {})
+    return session.id
+
+
+def report_session(change: Change, wanted: str, report: Report) -> str:
+    session = get_session(change.connection, wanted)
+    require(change.actor, "session.report", own=session.id == change.actor.session_id)
+    fields: dict[str, Any] = {}
+    target = _REPORTED[report.kind]
+    if target != session.status:
+        fields |= _status_fields(session.status, target, change.now)
+    if report.message:
+        fields["last_report"] = report.message
+    told = {"report": report.kind, "message": report.message}
+    _apply(change, session, "session.reported", fields, told)
+    return session.id
+
+
+def mint_token(change: Change, session_id: str, token: str) -> None:
+    """Give the session this token, in place of any earlier one."""
+    change.connection.execute(
+        _sessions.update().where(_sessions.c.id == session_id).values(token_hash=hash_token(token))
+    )
+
+
+def hash_token(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def actor_of_token(connection: Connection, token: str) -> Actor | None:
+    """Who holds this token; None when no live session does."""
+    row = connection.execute(
+        sa.select(_sessions.c.id, _sessions.c.role).where(
+            _sessions.c.token_hash == hash_token(token), _sessions.c.ended_at.is_(None)
+        )
+    ).first()
+    return Actor(row.role, row.id) if row else None
+
+
+def live_processes(connection: Connection, host: str) -> dict[tuple[int, int], Actor]:
+    """(pid, start time) of the processes that live sessions of this host are known to run in."""
+    rows = connection.execute(
+        sa.select(_sessions.c.pid, _sessions.c.pid_started, _sessions.c.role, _sessions.c.id).where(
+            _sessions.c.ended_at.is_(None), _sessions.c.pid.is_not(None), _sessions.c.host == host
+        )
+    )
+    return {(row.pid, row.pid_started): Actor(row.role, row.id) for row in rows}
+
+
+def nearest_session(chain: Iterable[tuple[int, int]], live: Mapping[tuple[int, int], Actor]) -> Actor | None:
+    """The session whose process is the caller or its nearest ancestor."""
+    return next((live[process] for process in chain if process in live), None)
+
+
+def _status_fields(current: SessionStatus, target: SessionStatus, now: int) -> dict[str, Any]:
+    """A live session takes any status; one that has ended can only be started again."""
+    if current in ENDED and target != "spawning":
+        raise IllegalTransition(
+            f"A session that is {current} cannot become {target}.", hint="It has ended; start or resume one."
+        )
+    if current in _LIVE and target == "spawning":
+        raise IllegalTransition(
+            f"A session that is {current} cannot become spawning.", hint="It has started already."
+        )
+    if target in ENDED:
+        # A token dies with its session, and an ended session's process no longer lends its role.
+        return {"status": target, "ended_at": now, "token_hash": None}
+    return {"status": target, "ended_at": None}
+
+
+def _apply(change: Change, session: Session, kind: str, fields: dict[str, Any], told: dict[str, Any]) -> None:
+    fields = fields | {"updated_at": change.now}
+    change.connection.execute(_sessions.update().where(_sessions.c.id == session.id).values(**fields))
+    public = {n: v for n, v in fields.items() if n != "token_hash"}
+    change.record(kind, session.id, session.project_id, told | {"changes": public})
+
+
+def _tasks_by_session(connection: Connection) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in connection.execute(sa.select(schema.session_tasks).order_by(schema.session_tasks.c.task_id)):
+        found.setdefault(row.session_id, []).append(row.task_id)
+    return found
+
+
+def _find(connection: Connection, wanted: str) -> str:
+    exact = connection.execute(sa.select(_sessions.c.id).where(_sessions.c.id == wanted)).scalar()
+    if exact:
+        return str(exact)
+    rows = connection.execute(sa.select(_sessions.c.id, _sessions.c.name))
+    return find("session", wanted, {row.id: row.name for row in rows})
+
+
+def _directory_of(connection: Connection, project_id: str) -> str:
+    query = sa.select(schema.projects.c.directory).where(schema.projects.c.id == project_id)
+    return str(connection.execute(query).scalar_one())

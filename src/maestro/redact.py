@@ -1,0 +1,108 @@
+"""Text that may be shown, stored or sent to a model: no secrets, no control characters.
+
+Clean first, then redact, then cut: a control character must not split a secret, and a cut must not leave
+half of one.
+"""
+
+from __future__ import annotations
+
+import re
+
+MARK = "[redacted]"
+
+# Escape sequences with their parameters, then what is left of them, then characters that reorder or hide text.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)"
+    r"|\x1b[ -/]*[0-~]"
+)
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_SPACES = re.compile(r"\s+")
+
+# A text without any of these (lower-cased) holds nothing that a pattern below could match.
+_HINTS = (
+    *(
+        "sk-",
+        "sk_",
+        "rk_",
+        "aiza",
+        "ghp_",
+        "gho_",
+        "ghs_",
+        "ghu_",
+        "ghr_",
+        "github_pat_",
+        "glpat-",
+        "xox",
+        "xapp-",
+    ),
+    *("akia", "asia", "eyj", "npm_", "hf_", "-----begin", "bearer", "basic ", "://"),
+    *("passw", "passphrase", "pwd", "token", "secret", "key", "credential"),
+)
+
+_WHOLE = re.compile(
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
+    r"|\bsk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{12,}"
+    r"|\b[rs]k_(?:live|test)_[A-Za-z0-9]{8,}"
+    r"|\bAIza[A-Za-z0-9_-]{20,}"
+    r"|\bgh[opsur]_[A-Za-z0-9]{16,}"
+    r"|\bgithub_pat_[A-Za-z0-9_]{16,}"
+    r"|\bglpat-[A-Za-z0-9_-]{12,}"
+    r"|\bxox[a-z]-[A-Za-z0-9-]{8,}|\bxapp-[A-Za-z0-9-]{8,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}"
+    r"|\bnpm_[A-Za-z0-9]{20,}"
+    r"|\bhf_[A-Za-z0-9]{20,}"
+    r"|\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){0,4}",
+    re.DOTALL,
+)
+_HEADER = re.compile(r"\b((?:bearer|basic)\s+)(?!\[redacted\])[A-Za-z0-9._~+/-]{8,}=*", re.IGNORECASE)
+_USERINFO = re.compile(r"(https?://)[^\s/?#]+@|([a-z][a-z0-9+.-]*://)[^\s/?#@]*:[^\s/?#]*@", re.IGNORECASE)
+_ASSIGNMENT = re.compile(
+    r"""((?:[a-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"""
+    r"""|auth[_-]?key|credentials?))["']?\s*(?::=|=>|[:=])\s*)(?!\[redacted\])"""
+    r"""("(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`[^`\n]*`?|[^\s"'`,;&]+)""",
+    re.IGNORECASE,
+)
+_PLAIN_WORD = re.compile(r"(?:[a-z]{1,11}|[A-Z][a-z]{0,10}|\d{1,5})[.!?)]*\Z")
+
+
+def redact(text: str) -> str:
+    """The text with every secret replaced."""
+    folded = text.lower()
+    for hint in _HINTS:
+        if hint in folded:
+            return _redact_suspect(text)
+    return text
+
+
+def _redact_suspect(text: str) -> str:
+    text = _WHOLE.sub(MARK, text)
+    text = _HEADER.sub(rf"\1{MARK}", text)
+    text = _USERINFO.sub(rf"\1\2{MARK}@", text)
+    return _ASSIGNMENT.sub(_without_value, text)
+
+
+def _without_value(found: re.Match[str]) -> str:
+    """Prose such as "token: expired" stays readable; a value that could be a secret does not."""
+    if "=" not in found[1] and _PLAIN_WORD.match(found[2]):
+        return found[0]
+    return found[1] + MARK
+
+
+def clean(text: str) -> str:
+    """The text without escape sequences, control and hidden characters; newlines and tabs stay."""
+    if text.isprintable():
+        return text
+    text = _LINE_ENDS.sub("\n", text)
+    text = _ESCAPES.sub("", text)
+    text = _HIDDEN.sub("", text)
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def fold(text: str) -> str:
+    """The text on one line."""
+    return _SPACES.sub(" ", text).strip()

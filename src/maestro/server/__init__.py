@@ -1,0 +1,1 @@
+"""The daemon: REST on a Unix socket, started on first need; and the way to it."""

@@ -1,0 +1,63 @@
+"""What every route needs: the journal, who calls, and the idempotency key of a change."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Header, Request
+
+from maestro.ledger.journal import Change, Journal, Once
+from maestro.ledger.roles import Actor
+from maestro.server.wakeups import Wakeups
+
+
+@dataclass(frozen=True)
+class Desk:
+    journal: Journal
+    wakeups: Wakeups
+    home: str
+    stop: Callable[[], None]
+    restart: Callable[[str | None], None]
+
+
+def _desk(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def _actor(request: Request) -> Actor:
+    actor: Actor = request.state.actor
+    return actor
+
+
+async def _once(
+    request: Request,
+    idempotency_key: Annotated[str | None, Header(min_length=8, max_length=200)] = None,
+) -> Once | None:
+    if idempotency_key is None:
+        return None
+    content = b"\0".join([request.method.encode(), str(request.url.path).encode(), await request.body()])
+    return Once(idempotency_key, hashlib.sha256(content).hexdigest())
+
+
+AtDesk = Annotated[Desk, Depends(_desk)]
+Calling = Annotated[Actor, Depends(_actor)]
+KeyOfChange = Annotated[Once | None, Depends(_once)]
+
+
+class Writing:
+    """A change on behalf of the caller, done once per idempotency key."""
+
+    def __init__(self, desk: AtDesk, actor: Calling, once: KeyOfChange) -> None:
+        self.journal = desk.journal
+        self.actor = actor
+        self.once = once
+
+    def __call__(self, work: Callable[[Change], str]) -> str:
+        return self.journal.write(self.actor, work, self.once)
+
+
+Write = Annotated[Writing, Depends()]

@@ -1,0 +1,113 @@
+"""Who is calling: pure ASGI, in front of every route. Host and origin, then token and process, then a role.
+
+On the Unix socket the kernel has named the caller's process (see `connections`); on TCP only a token counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from maestro import __version__, processes
+from maestro.errors import MaestroError, Refused, Unauthenticated
+from maestro.ledger import sessions
+from maestro.ledger.journal import Journal
+from maestro.ledger.roles import HUMAN, Actor, stricter
+from maestro.server.answers import error_response
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_log = structlog.get_logger("gate")
+
+
+class Gate:
+    def __init__(self, app: ASGIApp, journal: Journal, human_token: str) -> None:
+        self.app = app
+        self.journal = journal
+        self.human_token = human_token
+        self._live: dict[tuple[int, int], Actor] | None = None
+        journal.after_commit(self._forget_live)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        seen: dict[str, Any] = {}
+
+        async def stamped(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                seen["status"] = message["status"]
+                message["headers"] = [*message.get("headers", ()), (b"maestro-version", __version__.encode())]
+            await send(message)
+
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        actor = None
+        try:
+            actor = await self._actor(scope.get("state", {}).get("peer_pid"), headers)
+        except MaestroError as error:
+            await error_response(error)(scope, receive, stamped)
+        else:
+            scope.setdefault("state", {})["actor"] = actor
+            await self.app(scope, receive, stamped)
+        if scope.get("method") != "GET" or seen.get("status", 0) >= 400:
+            _log.info(
+                "request",
+                method=scope.get("method"),
+                path=scope["path"],
+                status=seen.get("status"),
+                role=actor.role if actor else None,
+                session=actor.session_id if actor else None,
+                ms=round((time.perf_counter() - began) * 1000, 1),
+            )
+
+    async def _actor(self, peer_pid: int | None, headers: dict[str, str]) -> Actor:
+        token = headers.get("authorization", "").removeprefix("Bearer ").strip()
+        if peer_pid is None:
+            _check_browser(headers)
+            if not token:
+                raise Unauthenticated(
+                    "This port needs a token.",
+                    hint="Send `Authorization: Bearer …`; it is in the daemon's `token` file.",
+                )
+            if hmac.compare_digest(token.encode(), self.human_token.encode()):
+                return HUMAN
+        by_token = None
+        if token and not hmac.compare_digest(token.encode(), self.human_token.encode()):
+            by_token = await asyncio.to_thread(
+                self.journal.read, lambda connection: sessions.actor_of_token(connection, token)
+            )
+            if by_token is None:
+                raise Unauthenticated(
+                    "The session token is unknown, or its session has ended.",
+                    hint="Unset MAESTRO_SESSION_TOKEN, or start a new session.",
+                )
+        by_ancestry = await self._by_ancestry(peer_pid) if peer_pid else None
+        return stricter(by_token, by_ancestry)
+
+    async def _by_ancestry(self, peer_pid: int) -> Actor | None:
+        live = self._live
+        if live is None:
+            live = self._live = await asyncio.to_thread(
+                self.journal.read, lambda connection: sessions.live_processes(connection, self.journal.host)
+            )
+        return sessions.nearest_session(processes.ancestry(peer_pid), live) if live else None
+
+    def _forget_live(self) -> None:
+        self._live = None
+
+
+def _check_browser(headers: dict[str, str]) -> None:
+    """A web page in the human's browser must not reach the port: not by another name for this machine, not
+    from another origin."""
+    host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
+    if host not in {"localhost", "127.0.0.1", "[::1]"}:
+        raise Refused(f"This daemon does not answer as “{host}”.", hint="Call it as 127.0.0.1 or localhost.")
+    origin = headers.get("origin")
+    if origin is not None and origin != f"http://{headers.get('host', '')}":
+        raise Refused(f"Requests from {origin} are not accepted.", hint="Call the daemon from its own page.")

@@ -1,0 +1,1 @@
+"""REST under /api, a file per noun: parse, call one function, answer."""
