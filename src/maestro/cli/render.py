@@ -36,12 +36,12 @@ MARKS = {
     "completed": "●",
     "blocked": "■",
     "error": "✗",
-    "cancelled": "×",
+    "cancelled": "⊘",
     "spawning": "○",
     "working": "◐",
     "idle": "◌",
     "needs_input": "■",
-    "stopped": "×",
+    "stopped": "◇",
 }
 
 

@@ -36,7 +36,9 @@ def install_error_answers(app: FastAPI) -> None:
             return error_response(
                 NotFound(f"There is no {request.url.path}.", hint="GET /openapi.json lists what there is.")
             )
-        body = {"error": str(error.detail), "code": "http"}
+        if error.status_code == 400:
+            return error_response(InvalidInput(f"{error.detail}.", hint="Send one JSON object."))
+        body = {"error": f"{error.detail}.", "code": "http"}
         return JSONResponse(body, status_code=error.status_code, headers=error.headers)
 
     @app.exception_handler(Exception)
@@ -54,6 +56,11 @@ def _explained(problems: Any) -> InvalidInput:
     if first["type"] == "json_invalid":
         reason = first.get("ctx", {}).get("error", "")
         return InvalidInput(f"The body is not valid JSON: {reason}.", hint="Send one JSON object.")
+    if first["type"] == "model_attributes_type":
+        return InvalidInput(
+            "The body is not a JSON object.",
+            hint="Send one JSON object, with Content-Type: application/json.",
+        )
     message = first["msg"][:1].lower() + first["msg"][1:]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return InvalidInput(f"{where or 'The body'}: {message}{more}.", hint="GET /openapi.json has every field.")

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-_ATTEMPTS = 8
+# A daemon that dies under a request is started again and asked again, for this long.
+_PERSIST_SECONDS = 60.0
 _SKEW_SECONDS = 15.0
 
 
@@ -55,21 +56,24 @@ class Daemon:
         target = path + _query_string(query or {})
         key = "" if method == "GET" else os.urandom(16).hex()
         request = self._request(method, target, payload, key)
-        for attempt in range(_ATTEMPTS):
+        deadline = time.monotonic() + max(timeout, _PERSIST_SECONDS)
+        broken = 0
+        while time.monotonic() < deadline:
             try:
                 status, headers, answer = self._exchange(request, timeout)
             except Absent as absent:
                 self._start_or_raise(absent)
             except Lost:
                 # It died on us; the next attempt finds it absent and starts it.
-                time.sleep(0.02 * attempt)
+                broken += 1
+                time.sleep(min(0.02 * broken, 0.5))
             else:
                 if self._must_renew(headers):
                     self._renew()
                     continue
                 return _result(status, answer)
         raise errors.DaemonError(
-            f"The daemon broke off {_ATTEMPTS} times.",
+            f"The daemon broke off {broken} times.",
             hint="See `maestro server logs`, or try `maestro doctor`.",
         )
 

@@ -1,0 +1,100 @@
+"""What every test stands on: a home of its own, the real command, the real daemon, both databases.
+
+Nothing here reads or writes the home, the credentials or the tokens of whoever runs the tests.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from maestro.server import lifecycle
+from tests.postgres import PostgreSQL, find_postgresql
+from tests.support import Maestro, clean_env
+
+# Two cores shared by two workers: a slow example is not a finding.
+settings.register_profile(
+    "maestro",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("maestro")
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A short temporary folder: a socket's path may have 107 bytes."""
+    folder = Path(tempfile.mkdtemp(prefix="mt"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(
+            ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
+        ):
+            if name != "MAESTRO_SOAK":
+                monkeypatch.delenv(name)
+    for name, value in clean_env(place).items():
+        if name != "PATH":
+            monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def maestro(place: Path) -> Iterator[Maestro]:
+    cwd = place / "work"
+    cwd.mkdir()
+    made = Maestro(place, clean_env(place), cwd)
+    yield made
+    for process in made.started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+    lifecycle.stop(made.home, force=True)
+
+
+@pytest.fixture
+def project(maestro: Maestro) -> dict[str, Any]:
+    made: dict[str, Any] = maestro.json("project", "add", ".")
+    return made
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgreSQL | None]:
+    """A PostgreSQL server of our own, where Debian's or any other's programs are installed."""
+    programs = find_postgresql()
+    if programs is None:
+        yield None
+        return
+    with PostgreSQL.running(programs) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, place: Path, make_database: Callable[[str], str]) -> str:
+    return make_database(request.param)
+
+
+@pytest.fixture
+def make_database(place: Path, postgresql: PostgreSQL | None) -> Callable[[str], str]:
+    made = 0
+
+    def make(kind: str) -> str:
+        nonlocal made
+        made += 1
+        if kind == "sqlite":
+            return f"sqlite+pysqlite:///{place}/ledger{made}.db"
+        if postgresql is None:
+            pytest.skip("no PostgreSQL server programs on this machine")
+        return postgresql.new_database()
+
+    return make
