@@ -77,6 +77,11 @@ class Maestro:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
+    def json_or_error(self, *words: str) -> Any:
+        """The answer, or what the command complained of."""
+        done = self(*words, "--json")
+        return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
     @property
     def daemon(self) -> Daemon:
         return Daemon(self.env)

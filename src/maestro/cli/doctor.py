@@ -17,7 +17,7 @@ def describe(parser: Parser) -> None:
 
 
 def _doctor(arguments: Namespace) -> int:
-    from maestro.diagnosis import examine
+    from maestro.server.diagnosis import examine
 
     findings = examine(os.environ)
     if wants_json(arguments):

@@ -30,7 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in words
     try:
-        return _run(words)
+        code = _run(words)
+        sys.stdout.flush()
     except errors.MaestroError as error:
         if debug:
             raise
@@ -45,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         return _complain(_as_ours(error), as_json="--json" in words)
+    return code
 
 
 def _run(words: list[str]) -> int:

@@ -80,6 +80,11 @@ def _remove(arguments: Namespace) -> None:
 
 def path_part(word: str) -> str:
     """A person's word as one part of a URL's path."""
+    from maestro import errors
     from maestro.server.client import quoted
 
-    return quoted(word).replace("/", "%2F")
+    if not word or "/" in word:
+        raise errors.InvalidInput(
+            f"“{word}” is not an id.", hint="Give an id, its short form, or a name without “/”."
+        )
+    return quoted(word)

@@ -13,6 +13,7 @@ from maestro.server.client import Daemon
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
     from typing import Any
 
 _KINDS = ("progress", "complete", "blocked", "error")
@@ -130,12 +131,18 @@ def _watch(arguments: Namespace) -> None:
     for event in daemon.events(cursor, ",".join(sorted(names))):
         if as_json:
             render.print_json_line(event)
-        else:
+        elif tells_something(event):
             print(event_line(event, names), flush=True)
         if event["subjectId"] in live and event["data"].get("changes", {}).get("endedAt"):
             live.discard(event["subjectId"])
             if not live:
                 return
+
+
+def tells_something(event: Mapping[str, Any]) -> bool:
+    """Whether a person wants to read it: not that a pid or a name was noted."""
+    data = event["data"]
+    return event["kind"] != "session.changed" or "status" in data.get("changes", {})
 
 
 def event_line(event: dict[str, Any], names: dict[str, str]) -> str:

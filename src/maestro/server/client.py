@@ -119,7 +119,7 @@ class Daemon:
             connection.settimeout(timeout)
             try:
                 connection.connect(where)
-            except (FileNotFoundError, ConnectionRefusedError) as error:
+            except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError) as error:
                 connection.close()
                 raise Absent(where) from error
             except PermissionError as error:

@@ -1,0 +1,1 @@
+"""What ships for demos, plugin authors and end-to-end tests: a scripted coding agent."""

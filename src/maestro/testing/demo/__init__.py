@@ -1,0 +1,181 @@
+"""The demo's story: a project, a tree of tasks, three scripted workers whose reports move the board.
+
+Everything happens in a temporary folder with a daemon of its own: nothing of the user's is read or written,
+and nothing is left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from maestro.errors import TimedOut
+from maestro.server import lifecycle
+from maestro.server.client import Daemon
+
+_SECONDS = 55.0
+_STAGE = (
+    # title, who, script, titles that it waits for
+    ("Fix login validation", "Frontend Dev", "frontend.json", ()),
+    ("User deletion API", "Backend Dev", "backend.json", ()),
+    ("Write auth tests", "Test Writer", "tester.json", ("Fix login validation", "User deletion API")),
+)
+
+
+class Scene(NamedTuple):
+    """What there is to show at one moment."""
+
+    event: Mapping[str, Any] | None
+    tasks: list[dict[str, Any]]
+    sessions: list[dict[str, Any]]
+
+
+class Outcome(NamedTuple):
+    tasks_completed: int
+    tasks_total: int
+    events: int
+    seconds: float
+
+
+def play(show: Callable[[Scene], None], env: Mapping[str, str]) -> Outcome:
+    """Play the story; `show` gets a scene at the start and after each event."""
+    began = time.monotonic()
+    with _stage(env) as (daemon, place):
+        project = daemon.call("POST", "/api/projects", {"directory": place, "name": "demo"})
+        tasks = _tasks(daemon, project["id"])
+        troupe = _Troupe(daemon, place)
+        try:
+            events = _until_the_end(daemon, troupe, tasks, show, began + _SECONDS)
+        finally:
+            troupe.dismiss()
+        last = daemon.call("GET", "/api/tasks", query={"projectId": project["id"]})
+        done = sum(task["status"] == "completed" for task in last)
+        return Outcome(done, len(last), events, time.monotonic() - began)
+
+
+@contextmanager
+def _stage(env: Mapping[str, str]) -> Iterator[tuple[Daemon, str]]:
+    folder = tempfile.mkdtemp(prefix="maestro-demo-")
+    place = os.path.join(folder, "shop")
+    os.mkdir(place)
+    own = lifecycle.scrubbed(env) | {
+        "HOME": folder,
+        "MAESTRO_HOME": os.path.join(folder, "m"),
+        "CLAUDE_CONFIG_DIR": os.path.join(folder, "claude"),
+        # The workers call `maestro` by name, as agents do: this one.
+        "PATH": os.path.dirname(sys.executable) + os.pathsep + env.get("PATH", os.defpath),
+    }
+    own.pop("MAESTRO_DATABASE_URL", None)
+    daemon = Daemon(own)
+    try:
+        yield daemon, place
+    finally:
+        lifecycle.stop(daemon.home)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _tasks(daemon: Daemon, project_id: str) -> dict[str, str]:
+    """The tree of tasks: title → id."""
+    root = daemon.call("POST", "/api/tasks", {"title": "Ship accounts", "projectId": project_id})
+    ids: dict[str, str] = {}
+    for title, who, _, waits_for in _STAGE:
+        body = {
+            "title": title,
+            "assignee": who,
+            "parentId": root["id"],
+            "dependsOn": [ids[other] for other in waits_for],
+        }
+        ids[title] = daemon.call("POST", "/api/tasks", body)["id"]
+    return ids | {"Ship accounts": root["id"]}
+
+
+class _Troupe:
+    """The workers: each a session with a token of its own, and a scripted agent as its process."""
+
+    def __init__(self, daemon: Daemon, place: str) -> None:
+        self._daemon = daemon
+        self._place = place
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self.sessions: set[str] = set()
+
+    def start(self, who: str, script: str, task_id: str) -> None:
+        transcript_id = str(uuid.uuid4())
+        body = {"agent": "scripted", "name": who, "taskIds": [task_id], "transcriptId": transcript_id}
+        made = self._daemon.call("POST", "/api/sessions", body)
+        session_id = made["session"]["id"]
+        path = os.path.join(os.path.dirname(__file__), script)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "maestro.testing.scripted_agent", "--script", path]
+            + ["--session-id", transcript_id, "--prompt", f"<session_id>{session_id}</session_id> {who}"],
+            cwd=self._place,
+            env={
+                **self._daemon.env,
+                "MAESTRO_SESSION_ID": session_id,
+                "MAESTRO_SESSION_TOKEN": made["token"],
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        self._processes.append(process)
+        self.sessions.add(session_id)
+        self._daemon.call("PATCH", f"/api/sessions/{session_id}", {"pid": process.pid})
+
+    def dismiss(self) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.terminate()
+        for process in self._processes:
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _until_the_end(
+    daemon: Daemon, troupe: _Troupe, tasks: dict[str, str], show: Callable[[Scene], None], deadline: float
+) -> int:
+    cursor = daemon.call("GET", "/api/events", query={"since": "now"})["cursor"]
+    show(_scene(daemon, None))
+    completed: set[str] = set()
+    waiting = list(_STAGE)
+    ended: set[str] = set()
+    seen = 0
+    _start_free(troupe, tasks, waiting, completed)
+    for event in daemon.events(cursor, "", wait=5):
+        seen += 1
+        show(_scene(daemon, event))
+        changes = event["data"].get("changes", {})
+        if changes.get("endedAt") and event["subjectId"] in troupe.sessions:
+            ended.add(event["subjectId"])
+        if changes.get("status") == "completed":
+            completed.add(event["subjectId"])
+            _start_free(troupe, tasks, waiting, completed)
+        if not waiting and ended == troupe.sessions:
+            break
+        if time.monotonic() > deadline:
+            raise TimedOut("The demo took too long.", hint="Is the machine very busy? Try again.")
+    root = tasks["Ship accounts"]
+    daemon.call("POST", f"/api/tasks/{root}/report", {"kind": "complete", "message": "All parts are done"})
+    show(_scene(daemon, None))
+    return seen
+
+
+def _start_free(troupe: _Troupe, tasks: dict[str, str], waiting: list[Any], completed: set[str]) -> None:
+    for part in list(waiting):
+        title, who, script, waits_for = part
+        if all(tasks[other] in completed for other in waits_for):
+            waiting.remove(part)
+            troupe.start(who, script, tasks[title])
+
+
+def _scene(daemon: Daemon, event: Mapping[str, Any] | None) -> Scene:
+    return Scene(event, daemon.call("GET", "/api/tasks"), daemon.call("GET", "/api/sessions"))

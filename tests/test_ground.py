@@ -1,0 +1,77 @@
+"""Home, ids and processes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maestro import home, ids, processes
+from maestro.errors import NoPermission, SocketPathTooLong
+
+
+@pytest.mark.parametrize(
+    ("env", "root"),
+    [
+        ({"MAESTRO_HOME": "/x/y", "HOME": "/h"}, "/x/y"),
+        ({"XDG_STATE_HOME": "/s", "HOME": "/h"}, "/s/maestro"),
+        ({"HOME": "/h"}, "/h/.local/state/maestro"),
+        ({"MAESTRO_HOME": "", "HOME": "/h"}, "/h/.local/state/maestro"),
+    ],
+)
+def test_where_home_is(env: dict[str, str], root: str) -> None:
+    assert home.locate(env).root == root
+
+
+def test_preparing_closes_what_was_open(place: Path) -> None:
+    made = home.Home(str(place / "m"))
+    os.makedirs(made.root, mode=0o755)
+    home.prepare(made)
+    assert stat.S_IMODE(os.stat(made.root).st_mode) == 0o700
+
+
+def test_a_file_in_the_way_is_told(place: Path) -> None:
+    (place / "m").write_text("a file")
+    with pytest.raises(NoPermission, match="cannot be used as a folder"):
+        home.prepare(home.Home(str(place / "m")))
+
+
+def test_a_long_socket_path_is_told() -> None:
+    home.check_socket_path("/" + "x" * 100)
+    with pytest.raises(SocketPathTooLong, match="limit is"):
+        home.check_socket_path("/" + "é" * 60)
+
+
+@given(st.integers(0, 2**48 - 1), st.integers(0, 2**48 - 1), st.binary(min_size=10, max_size=10))
+def test_ids_sort_by_time(first: int, second: int, randomness: bytes) -> None:
+    a, b = ids.ulid(first, randomness), ids.ulid(second, randomness)
+    assert (a < b) == (first < second)
+    assert len(a) == 26
+
+
+def test_ids_are_shortened_to_their_random_end() -> None:
+    assert ids.ulid(0, bytes(10)) == "0" * 26
+    assert ids.short("task_01M7GFV81MDDRZ8CFV1AJ0E3TM") == "task_J0E3TM"
+
+
+def test_a_process_is_known_by_its_start() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    started, boot = processes.start_time(child.pid), processes.boot_id()
+    assert started is not None
+    assert processes.is_same(child.pid, started, boot)
+    assert not processes.is_same(child.pid, started + 1, boot)
+    assert not processes.is_same(child.pid, started, "another boot")
+    assert (child.pid, started) == processes.ancestry(child.pid)[0]
+    assert processes.ancestry(child.pid)[1][0] == os.getpid() == processes.parent(child.pid)
+    assert not processes.wait_for_end(child.pid, 0.0)
+    assert processes.send_signal(child.pid, started, boot, processes.signal.SIGTERM)
+    assert processes.wait_for_end(child.pid, 10)
+    assert processes.start_time(child.pid) is None, "a zombie has ended"
+    child.wait()
+    assert not processes.exists(child.pid)
+    assert not processes.send_signal(child.pid, started, boot, processes.signal.SIGTERM)

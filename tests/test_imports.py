@@ -1,0 +1,153 @@
+"""The direction of the map: imports go down, pure files stay pure, and a command imports almost nothing."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import maestro
+from tests.support import Maestro
+
+ROOT = Path(maestro.__file__).parent
+
+# cli, server → coordinate, chains, orchestrate → dispatch, observe, fleet → agents, ledger → the ground files.
+LAYERS = {
+    "cli": 7,
+    "testing": 6,
+    "server": 5,
+    "coordinate": 4,
+    "chains": 4,
+    "orchestrate": 4,
+    "dispatch": 3,
+    "observe": 3,
+    "fleet": 3,
+    "agents": 2,
+    "ledger": 2,
+}
+GROUND = 1
+
+PURE = {
+    "ledger/board.py",
+    "ledger/facts.py",
+    "ledger/lookup.py",
+    "ledger/roles.py",
+    "testing/scripted_agent/dialog.py",
+    "testing/scripted_agent/effects.py",
+    "testing/scripted_agent/keys.py",
+    "testing/scripted_agent/play.py",
+    "testing/scripted_agent/screen.py",
+    "testing/scripted_agent/script.py",
+    "testing/scripted_agent/steps.py",
+    "testing/scripted_agent/transcript.py",
+}
+# Paths may be joined and named by pure code; `os` and the rest may not be there to use them.
+TOUCHES_THE_WORLD = {
+    "asyncio", "fcntl", "http", "io", "os", "select", "selectors", "shutil", "signal", "socket",
+    "sqlalchemy", "sqlite3", "subprocess", "tempfile", "threading", "time", "urllib",
+}  # fmt: skip
+
+TOO_HEAVY_FOR_A_COMMAND = {
+    "alembic", "asyncio", "dataclasses", "email", "fastapi", "http", "inspect", "logging", "msgspec", "pathlib",
+    "pydantic", "rich", "selectors", "socket", "sqlalchemy", "starlette", "structlog", "subprocess", "typing",
+    "urllib", "uvicorn",
+}  # fmt: skip
+
+
+def imports_of(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= (
+                {f"{node.module}.{alias.name}" for alias in node.names}
+                if node.module == "maestro"
+                else {node.module}
+            )
+    return found
+
+
+def files() -> list[Path]:
+    return sorted(path for path in ROOT.rglob("*.py") if "migrations" not in path.parts)
+
+
+def layer_of_folder(name: str) -> int:
+    if name in LAYERS:
+        return LAYERS[name]
+    assert not (ROOT / name).is_dir(), f"folder {name} has no place on the map"
+    return GROUND
+
+
+def test_imports_go_down() -> None:
+    wrong = []
+    for path in files():
+        parts = path.relative_to(ROOT).parts
+        here = parts[0] if len(parts) > 1 else parts[0].removesuffix(".py")
+        layer = layer_of_folder(here)
+        if here == "__main__":
+            continue
+        for imported in imports_of(path):
+            words = imported.split(".")
+            if words[0] != "maestro" or len(words) < 2 or words[1] == "__version__":
+                continue
+            there = words[1]
+            if there != here and layer_of_folder(there) >= layer and layer != GROUND:
+                wrong.append(f"{path.relative_to(ROOT)} imports {imported}")
+            if layer == GROUND and layer_of_folder(there) != GROUND:
+                wrong.append(f"{path.relative_to(ROOT)} imports {imported}")
+    assert wrong == []
+
+
+def test_pure_files_touch_nothing() -> None:
+    wrong = []
+    for name in PURE:
+        for imported in imports_of(ROOT / name):
+            if imported.split(".")[0] in TOUCHES_THE_WORLD:
+                wrong.append(f"{name} imports {imported}")
+            if imported.startswith("maestro.") and imported != "maestro.errors":
+                other = imported.removeprefix("maestro.").replace(".", "/") + ".py"
+                folder = imported.removeprefix("maestro.").replace(".", "/")
+                if other not in PURE and not any(p.startswith(folder) for p in PURE):
+                    wrong.append(f"{name} imports {imported}")
+    assert wrong == []
+
+
+def test_only_one_file_runs_tmux() -> None:
+    for path in files():
+        strings = {n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)}
+        if "tmux" in strings:
+            assert path.relative_to(ROOT).as_posix() in {"fleet/tmux.py", "server/diagnosis.py"}, path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["task", "list"],
+        ["task", "list", "--json"],
+        ["status"],
+        ["session", "list"],
+        ["project", "list"],
+        ["--help"],
+        ["--version"],
+    ],
+)
+def test_a_command_imports_almost_nothing(
+    maestro: Maestro, project: dict[str, str], words: list[str]
+) -> None:
+    program = (
+        "import json, sys; from maestro.cli.main import main; code = main(json.loads(sys.argv[1]));"
+        "print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        # -S: what the environment's own .pth files import is not ours to answer for.
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}; {program}", json.dumps(words)],
+        env=maestro.env, cwd=maestro.cwd, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    code, modules = json.loads(done.stderr)
+    assert code == 0
+    assert {name.split(".")[0] for name in modules} & TOO_HEAVY_FOR_A_COMMAND == set()
