@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-from maestro.server import lifecycle
 from tests.postgres import PostgreSQL, find_postgresql
 from tests.support import Maestro, clean_env
+
+from maestro.server import lifecycle
+
+FOREIGN = ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
 
 # Two cores shared by two workers: a slow example is not a finding.
 settings.register_profile(
@@ -39,11 +41,13 @@ def place() -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def _own_environment(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.startswith(
-            ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
+        if (
+            name.startswith(
+                ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
+            )
+            and name != "MAESTRO_SOAK"
         ):
-            if name != "MAESTRO_SOAK":
-                monkeypatch.delenv(name)
+            monkeypatch.delenv(name)
     for name, value in clean_env(place).items():
         if name != "PATH":
             monkeypatch.setenv(name, value)

@@ -33,7 +33,7 @@ def test_a_failing_call_leaves_the_old_file(
     path = place / "f"
     path.write_bytes(b"old")
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, call, lambda *_: (_ for _ in ()).throw(OSError(number, os.strerror(number))))
+        patch.setattr(os, call, lambda *_: (_ for _ in ()).throw(OSError(number, os.strerror(number))))
         with pytest.raises(error):
             files.write_atomically(str(path), b"new")
     assert path.read_bytes() == b"old"
@@ -46,6 +46,6 @@ def test_short_writes_are_continued(place: Path, monkeypatch: pytest.MonkeyPatch
     def a_few_bytes(descriptor: int, data: Any) -> int:
         return real(descriptor, bytes(data)[:7])
 
-    monkeypatch.setattr(files.os, "write", a_few_bytes)
+    monkeypatch.setattr(os, "write", a_few_bytes)
     files.write_atomically(str(place / "f"), bytes(range(256)))
     assert (place / "f").read_bytes() == bytes(range(256))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
 from pathlib import Path
@@ -69,9 +70,9 @@ def test_a_process_is_known_by_its_start() -> None:
     assert (child.pid, started) == processes.ancestry(child.pid)[0]
     assert processes.ancestry(child.pid)[1][0] == os.getpid() == processes.parent(child.pid)
     assert not processes.wait_for_end(child.pid, 0.0)
-    assert processes.send_signal(child.pid, started, boot, processes.signal.SIGTERM)
+    assert processes.send_signal(child.pid, started, boot, signal.SIGTERM)
     assert processes.wait_for_end(child.pid, 10)
     assert processes.start_time(child.pid) is None, "a zombie has ended"
     child.wait()
     assert not processes.exists(child.pid)
-    assert not processes.send_signal(child.pid, started, boot, processes.signal.SIGTERM)
+    assert not processes.send_signal(child.pid, started, boot, signal.SIGTERM)

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support import Maestro
 
 import maestro
-from tests.support import Maestro
 
 ROOT = Path(maestro.__file__).parent
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support import Maestro
 
 from maestro.server import lifecycle
-from tests.support import Maestro
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support import BIN, Maestro
 
 from maestro import __version__
 from maestro.cli.completion import whole_parser
 from maestro.cli.main import COMMANDS
-from tests.support import BIN, Maestro
 
 ULID = r"[0-9A-HJKMNP-TV-Z]{26}"
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.ledger.support import Board, Clock
 
 from maestro.ledger.database import open_database
 from maestro.ledger.journal import Journal
-from tests.ledger.support import Board, Clock
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from tests.ledger.support import Board
 
 from maestro.errors import DiskFull, InvalidInput, LedgerError, LedgerNewer, LedgerUnreadable, NoPermission
 from maestro.ledger import database
 from maestro.ledger.journal import Journal
 from maestro.ledger.schema import REVISIONS, metadata
 from maestro.ledger.tasks import list_tasks
-from tests.ledger.support import Board
 
 MIGRATIONS = os.path.join(os.path.dirname(database.__file__), "migrations")
 
@@ -64,8 +64,8 @@ def test_the_list_of_revisions_is_what_alembic_finds() -> None:
 def test_sqlite_is_durable_and_private(place: Path) -> None:
     engine = database.open_database(database.sqlite_url(f"{place}/l.db"))
     with engine.connect() as connection:
-        pragma = lambda name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()  # noqa: E731 - a word for three lines
-        assert (pragma("journal_mode"), pragma("synchronous"), pragma("foreign_keys")) == ("wal", 2, 1)
+        names = ("journal_mode", "synchronous", "foreign_keys")
+        assert [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in names] == ["wal", 2, 1]
     for path in place.glob("l.db*"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
     engine.dispose()

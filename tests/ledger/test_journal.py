@@ -3,13 +3,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.ledger.support import Board, Clock
 
 from maestro.errors import InvalidInput, KeyReused
 from maestro.ledger.facts import NewTask
 from maestro.ledger.journal import ANSWERS_KEPT_MS, Journal, Once
 from maestro.ledger.roles import HUMAN
 from maestro.ledger.tasks import create_task, list_tasks
-from tests.ledger.support import Board, Clock
 
 
 def create(board: Board, title: str, once: Once | None = None) -> str:

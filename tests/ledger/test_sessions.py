@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.ledger.support import Board
 
 from maestro.errors import Conflict, IllegalTransition, InvalidInput, Refused
 from maestro.ledger import sessions
@@ -11,7 +12,6 @@ from maestro.ledger.journal import Change
 from maestro.ledger.projects import remove_project
 from maestro.ledger.roles import HUMAN, Actor, require, stricter
 from maestro.ledger.tasks import list_tasks
-from tests.ledger.support import Board
 
 
 def start(board: Board, actor: Actor = HUMAN, **options: Any) -> str:

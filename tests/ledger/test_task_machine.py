@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.support import SOAK
 
 from maestro.errors import Conflict, InvalidInput
 from maestro.ledger import board as rules
@@ -28,7 +29,6 @@ from maestro.ledger.journal import Journal
 from maestro.ledger.projects import add_project
 from maestro.ledger.roles import HUMAN
 from maestro.ledger.tasks import create_task, list_tasks, report_task, update_task
-from tests.support import SOAK
 
 DERIVED = {"progress", "sessionIds"}
 
@@ -55,13 +55,13 @@ def machine(url: Callable[[], str]) -> type[RuleBasedStateMachine]:
         def create(self, title: str) -> Any:
             request = NewTask(title=title, project_id=self.project)
             made = self.attempt(lambda c: create_task(c, request))
-            return made if made else multiple()
+            return made or multiple()
 
         @rule(target=tasks, parent=tasks, depends=st.lists(tasks, max_size=2))
         def create_below(self, parent: str, depends: list[str]) -> Any:
             request = NewTask(title="x", parent_id=parent, depends_on=tuple(depends))
             made = self.attempt(lambda c: create_task(c, request))
-            return made if made else multiple()
+            return made or multiple()
 
         @rule(task=tasks, status=st.sampled_from(sorted(rules.TRANSITIONS)))
         def set_status(self, task: str, status: str) -> None:
@@ -126,7 +126,7 @@ def machine(url: Callable[[], str]) -> type[RuleBasedStateMachine]:
 @pytest.mark.parametrize(("kind", "examples"), [("sqlite", 25), ("postgresql", 5)])
 def test_board_equals_events_replayed(kind: str, examples: int, make_database: Callable[[str], str]) -> None:
     make_database(kind)  # skips where there is no server
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]  # Hypothesis leaves it untyped
+    run_state_machine_as_test(
         machine(lambda: make_database(kind)),
         settings=settings(max_examples=examples * (20 if SOAK else 1), stateful_step_count=30, deadline=None),
     )

@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.ledger.support import Board
 
 from maestro.errors import Conflict, DependencyCycle, IllegalTransition, InvalidInput, NotFound
 from maestro.ledger.facts import NewProject, NewTask
 from maestro.ledger.projects import add_project, all_projects, project_of_directory, remove_project
 from maestro.ledger.roles import HUMAN
 from maestro.ledger.tasks import children, create_task, list_tasks
-from tests.ledger.support import Board
 
 
 def test_a_report_moves_the_task_and_says_why(board: Board) -> None:

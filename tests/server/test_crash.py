@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from tests.support import SOAK, Maestro
 
 from maestro.server import lifecycle
-from tests.support import SOAK, Maestro
 
 KILLS = 200 if SOAK else 8
 

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support import BIN, Maestro
 
 import maestro as package
 from maestro import processes
 from maestro.errors import DaemonError, Refused, Unauthenticated
 from maestro.server import lifecycle
 from maestro.server.client import Daemon
-from tests.support import BIN, Maestro
 
 
 def daemon_pids(maestro: Maestro) -> list[int]:

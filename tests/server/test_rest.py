@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-
 from tests.support import Maestro
 
 Call = Callable[..., tuple[int, Any]]

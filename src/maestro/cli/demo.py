@@ -27,10 +27,7 @@ def _demo(arguments: Namespace) -> None:
         render.print_json(demo.play(_events_as_json, os.environ)._asdict())
         return
     print("Three scripted workers, a board, and a daemon of their own in a temporary folder.\n", flush=True)
-    if render.on_terminal():
-        outcome = _on_terminal()
-    else:
-        outcome = demo.play(_as_lines, os.environ)
+    outcome = _on_terminal() if render.on_terminal() else demo.play(_as_lines, os.environ)
     print(
         f"\n{outcome.tasks_completed} of {outcome.tasks_total} tasks completed by their workers' own reports:"
         f" {outcome.events} events in {outcome.seconds:.0f} s. Nothing was left behind."

@@ -112,9 +112,10 @@ class _Troupe:
         made = self._daemon.call("POST", "/api/sessions", body)
         session_id = made["session"]["id"]
         path = os.path.join(os.path.dirname(__file__), script)
+        first_prompt = f"<session_id>{session_id}</session_id> {who}"
+        agent = [sys.executable, "-m", "maestro.testing.scripted_agent", "--script", path]
         process = subprocess.Popen(
-            [sys.executable, "-m", "maestro.testing.scripted_agent", "--script", path]
-            + ["--session-id", transcript_id, "--prompt", f"<session_id>{session_id}</session_id> {who}"],
+            [*agent, "--session-id", transcript_id, "--prompt", first_prompt],
             cwd=self._place,
             env={
                 **self._daemon.env,

@@ -1,0 +1,1 @@
+"""The speed rows of the bars: `python -m bench` (`make bench`)."""
