@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from typing import Any
 
 from tests.testing.stage import BOX, POINTER, Home, Pane, poll_until
+
+from maestro import processes
 
 DATABASE = {
     "question": "Which database?",
@@ -243,5 +244,4 @@ def pane_file(home: Home, pane: Pane, name: str) -> str:
 
 def is_alive(pid: int) -> bool:
     """A process that has ended is not alive, even before its parent has taken notice."""
-    shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return shown.stdout.strip()[:1] not in {"", "Z"}
+    return processes.start_time(pid) is not None
