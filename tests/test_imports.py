@@ -32,10 +32,16 @@ LAYERS = {
 GROUND = 1
 
 PURE = {
+    "redact.py",
     "ledger/board.py",
     "ledger/facts.py",
     "ledger/lookup.py",
     "ledger/roles.py",
+    "observe/context.py",
+    "observe/digest.py",
+    "observe/limits.py",
+    "observe/status.py",
+    "observe/stuck.py",
     "testing/scripted_agent/dialog.py",
     "testing/scripted_agent/effects.py",
     "testing/scripted_agent/keys.py",

@@ -17,7 +17,7 @@ _ESCAPES = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
 _SURROGATES = re.compile("[\ud800-\udfff]")

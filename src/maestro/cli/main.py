@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "project": ("project", "working directories that agents work in"),
     "task": ("task", "units of work: a tree with dependencies"),
     "session": ("session", "conversations of agents, and what they report"),
+    "context": ("context", "the board and the workers' activity, for a coordinator's prompt"),
     "server": ("server", "the daemon, which starts itself when it is needed"),
     "doctor": ("doctor", "what this machine has and lacks, with remedies"),
     "demo": ("demo", "three scripted workers on a board, in under a minute"),

@@ -11,7 +11,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 _STYLES = {
@@ -121,6 +121,7 @@ def fields(pairs: Sequence[tuple[str, object]]) -> None:
 
 
 _ANSI = {
+    "bold": "1",
     "dim": "2",
     "cyan": "36",
     "green": "32",
@@ -135,8 +136,9 @@ def ansi(text: str, style: str | None) -> str:
     return f"\x1b[{_ANSI[style]}m{text}\x1b[0m" if style and on_terminal() else text
 
 
-def status_word(status: str) -> str:
-    return ansi(f"{MARKS.get(status, '·')} {status}", _STYLES.get(status))
+def status_word(status: str, word: str = "") -> str:
+    """A status with its mark and colour; `word` when it goes by another name here."""
+    return ansi(f"{MARKS.get(status, '·')} {word or status}", _STYLES.get(status))
 
 
 def short(identifier: str | None) -> str:
@@ -160,5 +162,42 @@ def age(milliseconds: int | None) -> str:
     return f"{seconds}s"
 
 
-def clock(milliseconds: int) -> str:
+def clock(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return "--:--:--"
     return time.strftime("%H:%M:%S", time.localtime(milliseconds / 1000))
+
+
+def quoted(text: str) -> str:
+    """What somebody said."""
+    return f'"{printable(text, lines=True)}"'
+
+
+def source_style(entry: Mapping[str, Any]) -> str | None:
+    """Prompts and errors stand out from what an agent says by itself."""
+    return {"user": "cyan", "system": "red"}.get(entry["source"])
+
+
+def wrapped(prefix: str, text: str, style: str | None) -> list[str]:
+    """On a terminal long texts go on below their beginning; in a pipe a text is one line."""
+    if not on_terminal():
+        return [
+            f"{prefix}{part}" if not place else f"{' ' * len(prefix)}{part}"
+            for place, part in enumerate(text.split("\n"))
+        ]
+    import shutil
+    import textwrap
+
+    width = max(40, shutil.get_terminal_size().columns)
+    indent = len(prefix) if len(prefix) < width // 2 else 4
+    lines: list[str] = []
+    for part in text.split("\n"):
+        first = prefix if not lines else " " * indent
+        room = width - 1
+        parts = textwrap.wrap(
+            part, room, initial_indent=" " * len(first), subsequent_indent=" " * indent
+        ) or [""]
+        parts[0] = parts[0][len(first) :]
+        lines.append(ansi(first, "dim") + ansi(parts[0], style))
+        lines += [" " * indent + ansi(more.strip(), style) for more in parts[1:]]
+    return lines

@@ -1,11 +1,11 @@
-"""`maestro session list|show|report|watch`."""
+"""`maestro session …`: list, show, report and watch here; the other verbs in the files beside this one."""
 
 from __future__ import annotations
 
 import os
 
 from maestro import errors
-from maestro.cli import render
+from maestro.cli import render, session_discover, session_logs, session_stats
 from maestro.cli.parser import Parser, add_verb, wants_json
 from maestro.cli.project import path_part
 from maestro.server.client import Daemon
@@ -32,6 +32,15 @@ def describe(parser: Parser) -> None:
     report.add_argument("--session", metavar="ID", help="default: MAESTRO_SESSION_ID")
     watch = add_verb(verbs, "watch", _watch, "events of sessions as they happen, until all have ended")
     watch.add_argument("sessions", metavar="ID,…", nargs="?", help="default: all that are live")
+    said = "what sessions said last; -f goes on as they say more"
+    session_logs.describe(add_verb(verbs, "logs", session_logs.run, said))
+    found = "every agent's sessions on this machine, newest first"
+    session_discover.describe_discover(add_verb(verbs, "discover", session_discover.discover, found))
+    adopted = "make a session of what an agent wrote without Maestro"
+    session_discover.describe_adopt(add_verb(verbs, "adopt", session_discover.adopt, adopted))
+    session_stats.describe(
+        add_verb(verbs, "stats", session_stats.run, "tokens and cost, by session and model")
+    )
 
 
 def _own_id() -> str:

@@ -12,9 +12,17 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 
-from maestro.errors import DiskFull, InvalidInput, LedgerError, LedgerNewer, LedgerUnreadable, NoPermission
+from maestro.errors import (
+    DiskFull,
+    InvalidInput,
+    LedgerError,
+    LedgerNewer,
+    LedgerUnreadable,
+    MaestroError,
+    NoPermission,
+)
 from maestro.ledger.schema import REVISIONS, metadata
 
 _alembic_version = sa.Table(
@@ -146,7 +154,11 @@ def translated(engine: Engine) -> Iterator[None]:
         raise _translate(error, _place(engine)) from error
 
 
-def _translate(error: DBAPIError, place: str) -> LedgerError:
+def _translate(error: DBAPIError, place: str) -> MaestroError:
+    if isinstance(error, DataError):
+        return InvalidInput(
+            f"The ledger cannot hold that: {error.orig}.", hint="Leave out control characters."
+        )
     words = str(error.orig).lower()
     if "disk is full" in words or "no space left" in words:
         return DiskFull(f"No space left to write to {place}.", hint="Free some disk space; nothing was lost.")

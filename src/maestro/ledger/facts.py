@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+
+from maestro.redact import clean, redact
 
 TaskStatus = Literal["pending", "in_progress", "completed", "blocked", "error", "cancelled"]
 Priority = Literal["low", "normal", "high", "urgent"]
@@ -17,10 +19,27 @@ ReportKind = Literal["progress", "complete", "blocked", "error"]
 SessionStatus = Literal["spawning", "working", "idle", "needs_input", "completed", "error", "stopped"]
 SessionRole = Literal["worker", "coordinator"]
 
-Title = Annotated[str, Field(min_length=1, max_length=500)]
-Text = Annotated[str, Field(max_length=100_000)]
-Id = Annotated[str, Field(min_length=1, max_length=200)]
+
+def _fit_to_keep(text: str) -> str:
+    """What agents and people write is stored without secrets and control characters."""
+    return redact(clean(text))
+
+
+def _storable(text: str) -> str:
+    """Ids and paths are taken as they are, or not at all."""
+    if "\0" in text or (not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)):
+        raise ValueError("has a character that cannot be stored")
+    return text
+
+
+Title = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_fit_to_keep)]
+Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_fit_to_keep)]
+PathText = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_storable)]
+Text = Annotated[str, Field(max_length=100_000), AfterValidator(_fit_to_keep)]
+Id = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_storable)]
 Ids = Annotated[tuple[Id, ...], Field(strict=False, max_length=1000)]
+# Where a session's agent keeps its own things: a few variables of its caller, never all.
+Environment = Annotated[dict[Id, PathText], Field(max_length=20)]
 
 
 class Fact(BaseModel):
@@ -78,6 +97,7 @@ class Session(Fact):
     model: str | None
     transcript_id: str | None
     transcript_path: str | None
+    environment: dict[str, str]
     pid: int | None
     last_report: str | None
     created_at: int
@@ -104,18 +124,18 @@ class Event(Fact):
 
 
 class NewProject(Fact):
-    directory: Annotated[str, Field(min_length=1, max_length=4096)]
-    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    directory: PathText
+    name: Name | None = None
 
 
 class NewTask(Fact):
     title: Title
     description: Text = ""
     project_id: Id | None = None
-    directory: str | None = None
+    directory: PathText | None = None
     parent_id: Id | None = None
     depends_on: Ids = ()
-    assignee: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    assignee: Name | None = None
     priority: Priority = "normal"
 
 
@@ -124,8 +144,8 @@ class TaskChange(Fact):
 
     title: Title | None = None
     description: Text | None = None
-    parent_id: Annotated[str, Field(max_length=200)] | None = None
-    assignee: Annotated[str, Field(max_length=200)] | None = None
+    parent_id: Id | Literal[""] | None = None
+    assignee: Name | Literal[""] | None = None
     priority: Priority | None = None
     status: TaskStatus | None = None
     blocked_reason: Text | None = None
@@ -139,24 +159,25 @@ class Report(Fact):
 
 
 class NewSession(Fact):
-    agent: Annotated[str, Field(min_length=1, max_length=100)]
+    agent: Annotated[Id, Field(max_length=100)]
     role: SessionRole = "worker"
-    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    name: Name | None = None
     project_id: Id | None = None
-    directory: str | None = None
+    directory: PathText | None = None
     parent_session_id: Id | None = None
     task_ids: Ids = ()
-    cwd: Annotated[str, Field(max_length=4096)] | None = None
-    model: str | None = None
-    transcript_id: str | None = None
+    cwd: PathText | None = None
+    model: Id | None = None
+    transcript_id: Id | None = None
+    environment: Environment = Field(default_factory=dict)
 
 
 class SessionChange(Fact):
     status: SessionStatus | None = None
-    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    name: Name | None = None
     pid: Annotated[int, Field(gt=1)] | None = None
-    transcript_id: str | None = None
-    transcript_path: str | None = None
+    transcript_id: Id | None = None
+    transcript_path: PathText | None = None
 
 
 class NewSessionResult(Fact):

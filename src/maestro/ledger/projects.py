@@ -79,6 +79,14 @@ def add_project(change: Change, request: NewProject) -> str:
     return project.id
 
 
+def project_for_directory(change: Change, directory: str) -> str:
+    """The project of this folder; made when there is none."""
+    try:
+        return project_of_directory(change.connection, directory).id
+    except NotFound:
+        return add_project(change, NewProject(directory=directory or "(no folder named)"))
+
+
 def remove_project(change: Change, wanted: str) -> str:
     require(change.actor, "project.write")
     project = get_project(change.connection, wanted)

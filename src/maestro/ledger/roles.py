@@ -17,6 +17,8 @@ Action = Literal[
     "session.create",
     "session.change",
     "session.report",
+    "session.adopt",
+    "session.read",
     "server.control",
 ]
 
@@ -39,6 +41,12 @@ _MAY: Mapping[Action, tuple[frozenset[Role], frozenset[Role], str]] = {
     "session.create": (frozenset({"human"}), frozenset({"coordinator"}), "start this session"),
     "session.change": (frozenset({"human"}), frozenset({"coordinator"}), "change this session"),
     "session.report": (frozenset({"human"}), frozenset({"coordinator", "worker"}), "report for this session"),
+    "session.adopt": (frozenset({"human"}), frozenset(), "adopt or discover sessions"),
+    "session.read": (
+        frozenset({"human"}),
+        frozenset({"coordinator", "worker"}),
+        "read what this session says",
+    ),
     "server.control": (frozenset({"human"}), frozenset(), "stop or restart the daemon"),
 }
 

@@ -79,6 +79,7 @@ sessions = Table(
     Column("model", Text),
     Column("transcript_id", Text),
     Column("transcript_path", Text),
+    Column("environment", JSON, nullable=False),
     Column("pid", Integer),
     Column("pid_started", BigInteger),
     Column("boot_id", String(64)),

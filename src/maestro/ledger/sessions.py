@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ from maestro.ledger import schema
 from maestro.ledger.facts import NewSession, Report, ReportKind, Session, SessionChange, SessionStatus
 from maestro.ledger.journal import Change
 from maestro.ledger.lookup import find
-from maestro.ledger.projects import choose_project
+from maestro.ledger.projects import choose_project, get_project, project_for_directory
 from maestro.ledger.roles import Actor, require
 from maestro.ledger.tasks import get_task
 
@@ -81,22 +82,78 @@ def create_session(change: Change, request: NewSession) -> str:
         "status": "spawning",
         "parent_session_id": parent_id,
         "cwd": request.cwd or _directory_of(connection, project_id),
-        "host": change.host,
         "model": request.model,
         "transcript_id": request.transcript_id,
         "transcript_path": None,
+        "environment": request.environment,
+    }
+    _insert(change, fields, [task.id for task in tasks])
+    return session_id
+
+
+def adopt_session(
+    change: Change,
+    *,
+    agent: str,
+    transcript_id: str,
+    transcript_path: str,
+    cwd: str,
+    project: str | None,
+    name: str | None,
+) -> str:
+    """Record a session that an agent runs without Maestro; the one that there is when it was adopted before."""
+    require(change.actor, "session.adopt")
+    connection = change.connection
+    known = connection.execute(
+        sa.select(_sessions.c.id).where(
+            _sessions.c.agent == agent,
+            _sessions.c.transcript_id == transcript_id,
+            _sessions.c.ended_at.is_(None),
+        )
+    ).scalar()
+    if known:
+        return str(known)
+    if not project and not os.path.isdir(cwd):
+        raise NotFound(
+            f"Its folder, {cwd or 'which it does not name'}, is not there.",
+            hint="Name the project that it belongs to: --project PROJECT",
+        )
+    session_id = change.new_id("sess")
+    fields: dict[str, Any] = {
+        "id": session_id,
+        "project_id": get_project(connection, project).id if project else project_for_directory(change, cwd),
+        "name": name or f"{agent} {transcript_id[:8]}",
+        "role": "worker",
+        "agent": agent,
+        "status": "working",
+        "parent_session_id": None,
+        "cwd": cwd,
+        "model": None,
+        "transcript_id": transcript_id,
+        "transcript_path": transcript_path,
+        "environment": {},
+    }
+    _insert(change, fields, [])
+    return session_id
+
+
+def _insert(change: Change, fields: dict[str, Any], task_ids: list[str]) -> None:
+    fields = fields | {
+        "host": change.host,
         "pid": None,
         "last_report": None,
         "created_at": change.now,
         "updated_at": change.now,
         "ended_at": None,
     }
-    connection.execute(_sessions.insert().values(**fields))
-    for task in tasks:
-        connection.execute(schema.session_tasks.insert().values(session_id=session_id, task_id=task.id))
-    told = {"session": fields | {"task_ids": [task.id for task in tasks]}}
-    change.record("session.created", session_id, project_id, told)
-    return session_id
+    change.connection.execute(_sessions.insert().values(**fields))
+    for task_id in task_ids:
+        change.connection.execute(
+            schema.session_tasks.insert().values(session_id=fields["id"], task_id=task_id)
+        )
+    # Where an agent keeps its things is nobody's news.
+    told = {name: value for name, value in fields.items() if name != "environment"} | {"task_ids": task_ids}
+    change.record("session.created", fields["id"], fields["project_id"], {"session": told})
 
 
 def change_session(change: Change, wanted: str, request: SessionChange, birth: tuple[int, str] | None) -> str:
@@ -159,6 +216,22 @@ def live_processes(connection: Connection, host: str) -> dict[tuple[int, int], A
         )
     )
     return {(row.pid, row.pid_started): Actor(row.role, row.id) for row in rows}
+
+
+def require_sight(connection: Connection, actor: Actor, session: Session) -> None:
+    """Raise unless the actor may see what this session says: a session sees itself and those below it."""
+    if actor.session_id is None:
+        require(actor, "session.read")
+        return
+    rows = connection.execute(sa.select(_sessions.c.id, _sessions.c.parent_session_id))
+    parents = {row.id: row.parent_session_id for row in rows}
+    current: str | None = session.id
+    seen: set[str] = set()
+    while current and current != actor.session_id and current not in seen:
+        seen.add(current)
+        current = parents.get(current)
+    own = current == actor.session_id and (actor.role == "coordinator" or session.id == actor.session_id)
+    require(actor, "session.read", own=own)
 
 
 def nearest_session(chain: Iterable[tuple[int, int]], live: Mapping[tuple[int, int], Actor]) -> Actor | None:

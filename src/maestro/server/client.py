@@ -50,8 +50,11 @@ class Daemon:
         *,
         query: Mapping[str, str | int | None] | None = None,
         timeout: float = 30.0,
+        start: bool = True,
     ) -> Any:
-        """The answer's JSON. A refusal or failure comes as the error that the daemon raised."""
+        """The answer's JSON. A refusal or failure comes as the error that the daemon raised.
+
+        `start`: start the daemon when there is none; otherwise that is an error, too."""
         payload = b"" if body is None else json.dumps(body).encode()
         target = path + _query_string(query or {})
         key = "" if method == "GET" else os.urandom(16).hex()
@@ -62,7 +65,7 @@ class Daemon:
             try:
                 status, headers, answer = self._exchange(request, timeout)
             except Absent as absent:
-                self._start_or_raise(absent)
+                self._start_or_raise(absent, start=start)
             except Lost:
                 # It died on us; the next attempt finds it absent and starts it.
                 broken += 1
@@ -173,7 +176,9 @@ class Daemon:
                 hint="It is the `token` file in the daemon's home.",
             ) from error
 
-    def _start_or_raise(self, absent: Absent) -> None:
+    def _start_or_raise(self, absent: Absent, *, start: bool) -> None:
+        if not start:
+            raise errors.DaemonError("The daemon is not running.", hint="Any other command starts it.")
         if not self.local:
             raise errors.DaemonError(
                 f"No daemon answers at {absent}.",

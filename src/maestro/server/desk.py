@@ -11,6 +11,7 @@ from fastapi import Depends, Header, Request
 
 from maestro.ledger.journal import Change, Journal, Once
 from maestro.ledger.roles import Actor
+from maestro.observe.observer import Observer
 from maestro.server.wakeups import Wakeups
 
 
@@ -18,6 +19,7 @@ from maestro.server.wakeups import Wakeups
 class Desk:
     journal: Journal
     wakeups: Wakeups
+    observer: Observer
     home: str
     stop: Callable[[], None]
     restart: Callable[[str | None], None]

@@ -55,7 +55,7 @@ class Gate:
         else:
             scope.setdefault("state", {})["actor"] = actor
             await self.app(scope, receive, stamped)
-        if scope.get("method") != "GET" or seen.get("status", 0) >= 400:
+        if scope.get("method") not in {"GET", None} or seen.get("status", 0) >= 400:
             _log.info(
                 "request",
                 method=scope.get("method"),

@@ -54,6 +54,7 @@ def upgrade() -> None:
         sa.Column("model", sa.Text(), nullable=True),
         sa.Column("transcript_id", sa.Text(), nullable=True),
         sa.Column("transcript_path", sa.Text(), nullable=True),
+        sa.Column("environment", sa.JSON(), nullable=False),
         sa.Column("pid", sa.Integer(), nullable=True),
         sa.Column("pid_started", sa.BigInteger(), nullable=True),
         sa.Column("boot_id", sa.String(length=64), nullable=True),

@@ -1,0 +1,74 @@
+"""Rate and quota limits, as the CLIs word them, and when they end. Pure."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo
+
+_LIMIT = re.compile(
+    r"rate[ _-]?limit|usage limit|limit (?:was )?reached|hit your (?:\w+ )?limit|quota|too many requests|\b429\b"
+    r"|resource[ _](?:has been )?exhausted|out of (?:extra )?usage|credit balance",
+    re.IGNORECASE,
+)
+_EPOCH = re.compile(r"(?:\||resets?(?:_at| at)?\W{1,4})(\d{10})(?:\d{3})?\b")
+_STAMP = re.compile(r"\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)")
+_SPAN = re.compile(
+    r"(?:\bin|\bafter|retry[ _-]?(?:delay|after)\W{1,4}|reset after)\s*"
+    r"((?:\d+(?:\.\d+)?\s*(?:days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|[dhms])(?![a-z])[\s,]*(?:and\s+)?)+)",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([dhms])", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(?:resets?|try again|available)\s+(?:again\s+)?(?:at\s+)?(\d{1,2})(?::(\d\d))?\s*([ap]\.?m\b\.?)?"
+    r"(?:\s*\(([A-Za-z_]+(?:/[A-Za-z_+-]+)*)\))?",
+    re.IGNORECASE,
+)
+_UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000}
+_DAY = timedelta(days=1)
+
+
+def is_limit(text: str) -> bool:
+    """Whether an error's words speak of a limit that time or money lifts."""
+    return _LIMIT.search(text) is not None
+
+
+def resets_at(text: str, said_at: int) -> int | None:
+    """When the limit ends, in milliseconds, if the words tell. `said_at` is when they were said."""
+    if found := _EPOCH.search(text):
+        return int(found[1]) * 1000
+    if found := _STAMP.search(text):
+        try:
+            when = datetime.fromisoformat(found[1].replace(" ", "T"))
+        except ValueError:
+            return None
+        return round((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
+    if found := _SPAN.search(text):
+        return said_at + round(sum(float(n) * _UNITS[unit[0].lower()] for n, unit in _PART.findall(found[1])))
+    if found := _CLOCK.search(text):
+        return _next_clock_time(found, said_at)
+    return None
+
+
+def _next_clock_time(found: re.Match[str], said_at: int) -> int | None:
+    hour, minute = int(found[1]), int(found[2] or 0)
+    half = (found[3] or "").lower()[:1]
+    if not half and found[2] is None:
+        return None
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    if hour > 23 or minute > 59:
+        return None
+    said = datetime.fromtimestamp(said_at / 1000, UTC).astimezone(_zone(found[4]))
+    when = said.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    return round((when if when > said else when + _DAY).timestamp() * 1000)
+
+
+def _zone(name: str | None) -> tzinfo | None:
+    """The zone that the words name; else this machine's, where the CLI wrote them."""
+    if not name:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return None

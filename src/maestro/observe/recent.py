@@ -1,0 +1,162 @@
+"""What happened last in a transcript: moments gathered backwards, until there is enough to tell."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from maestro.agents import NOISE, Agent, Moment
+from maestro.observe.tail import FARTHEST, TailReader, tail_reader
+from maestro.redact import clean
+
+SHORTEST_TEXT: Final = 10
+SHORTEST_PROMPT: Final = 5
+_SHORTEST: Final = {"text": SHORTEST_TEXT, "prompt": SHORTEST_PROMPT, "api_error": 1}
+_WINDOW: Final = 4096  # characters that decide whether a text is long enough
+
+
+class Recent(msgspec.Struct, frozen=True, gc=False):
+    """The end of a transcript, oldest first."""
+
+    entries: tuple[Moment, ...] = ()  # texts, prompts and errors
+    after_text: tuple[Moment, ...] = ()  # everything since the agent's last text
+    last_text: Moment | None = None
+    size: int = 0
+    modified: int = 0  # milliseconds since 1970
+    bytes_read: int = 0
+
+
+class Gathering:
+    """Takes lines' moments from the newest backwards and knows when it has enough."""
+
+    __slots__ = (
+        "_after",
+        "_entries",
+        "_last",
+        "_last_text",
+        "_records",
+        "_restated",
+        "_since",
+        "enough",
+        "text_seen",
+    )
+
+    def __init__(self, last: int, since: int | None = None) -> None:
+        self._last = last
+        self._since = since
+        self._entries: list[Moment] = []
+        self._after: list[Moment] = []
+        self._restated: dict[str, list[Moment]] = {}
+        self._records: set[str] = set()
+        self._last_text: Moment | None = None
+        self.text_seen = False
+        self.enough = False
+
+    def take(self, moments: tuple[Moment, ...]) -> None:
+        """The moments of the next older line."""
+        if not moments[0].record and not moments[0].restated:
+            for moment in moments[::-1]:
+                self._add(moment)
+            return
+        restated_before = set(self._restated)
+        for moment in moments[::-1]:
+            if moment.record in self._records:
+                continue
+            if not moment.restated:
+                self._add(moment)
+            elif moment.record not in restated_before:
+                self._restated.setdefault(moment.record, []).append(moment)
+        self._records.update([moment.record for moment in moments if moment.record and not moment.restated])
+
+    def _add(self, moment: Moment) -> None:
+        shortest = _SHORTEST.get(moment.kind)
+        shown = shortest is not None and _is_long_enough(moment.text, shortest)
+        if not self.text_seen:
+            if shown and moment.kind == "text":
+                self._last_text = moment
+                self.text_seen = True
+            else:
+                self._after.append(moment)
+        if not shown:
+            return
+        if self._since is not None and moment.at is not None and moment.at <= self._since:
+            self.enough = self.text_seen
+        elif len(self._entries) < self._last:
+            self._entries.append(moment)
+        if self.text_seen and len(self._entries) >= self._last:
+            self.enough = True
+
+    def result(self, size: int, modified: int, bytes_read: int) -> Recent:
+        entries = self._with_restated(self._entries[::-1])
+        last_text = self._last_text
+        if last_text is None:
+            last_text = next((entry for entry in reversed(entries) if entry.kind == "text"), None)
+        return Recent(
+            entries=tuple(entries[-self._last :] if self._last else ()),
+            after_text=tuple(self._after[::-1]),
+            last_text=last_text,
+            size=size,
+            modified=modified,
+            bytes_read=bytes_read,
+        )
+
+    def _with_restated(self, entries: list[Moment]) -> list[Moment]:
+        """A rewritten history adds what was never written by itself, in its place by time."""
+        missing = [
+            moment
+            for record, moments in self._restated.items()
+            if record not in self._records
+            for moment in moments
+            if is_entry(moment) and (self._since is None or (moment.at or 0) > self._since)
+        ]
+        if not missing:
+            return entries
+        return sorted(entries + missing, key=lambda moment: moment.at or 0)
+
+
+def is_entry(moment: Moment) -> bool:
+    """Whether a moment is something that a digest shows."""
+    shortest = _SHORTEST.get(moment.kind)
+    return shortest is not None and _is_long_enough(moment.text, shortest)
+
+
+def _is_long_enough(text: str, shortest: int) -> bool:
+    beginning = text[:64].strip()
+    if len(beginning) >= shortest and beginning.isprintable():
+        return True
+    return len(clean(text[:_WINDOW]).strip()) >= shortest
+
+
+def read_recent(
+    agent: Agent,
+    path: str | Path,
+    last: int,
+    *,
+    since: int | None = None,
+    farthest: int = FARTHEST,
+    reader: TailReader | None = None,
+) -> Recent:
+    """The last `last` entries of a transcript and all that tells how its session does. OSError if it is gone."""
+    reader = reader or tail_reader()
+    gathering = Gathering(last, since)
+    glance, read, take = agent.glance, agent.read, gathering.take
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        stat = os.fstat(fd)
+        text_seen = False
+        for buffer, start, end, whole in reader.lines(fd, stat.st_size, agent.noise, farthest):
+            verdict = glance(buffer, start, end)
+            if verdict == NOISE or (verdict and text_seen) or not whole:
+                continue
+            moments = read(buffer, start, end)
+            if moments:
+                take(moments)
+                text_seen = gathering.text_seen
+                if gathering.enough:
+                    break
+    finally:
+        os.close(fd)
+    return gathering.result(stat.st_size, stat.st_mtime_ns // 1_000_000, reader.bytes_read)
