@@ -10,8 +10,7 @@ from pathlib import Path
 from bench.measure import Row, interleaved, row
 from maestro.agents.registry import agent_named
 from maestro.observe.digest import Subject
-from maestro.observe.recent import read_recent
-from maestro.observe.transcript import digest_transcript
+from maestro.observe.transcript import digest_transcript, read_recent
 
 from .limit import compile_limit, reading
 from .transcripts import NOW, write_session

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from maestro.agents.registry import agent_named
 from maestro.observe.follow import Cursor, at_end, follow
-from maestro.observe.recent import read_recent
 from maestro.observe.tail import BLOCK, LONGEST_LINE, TailReader
+from maestro.observe.transcript import read_recent
 
 CLAUDE = agent_named("claude")
 NOTHING = re.compile(rb"(?!)")
@@ -105,7 +105,7 @@ def test_memory_stays_bounded_on_huge_files_and_lines(place: Path) -> None:
     program = """
         import resource, sys
         from maestro.agents.registry import agent_named
-        from maestro.observe.recent import read_recent
+        from maestro.observe.transcript import read_recent
         from maestro.observe.stats import Prices, session_stats
         recent = read_recent(agent_named("claude"), sys.argv[1], 5)
         print([entry.text for entry in recent.entries])

@@ -1,15 +1,12 @@
-"""What happened last in a transcript: moments gathered backwards, until there is enough to tell."""
+"""What happened last in a transcript: moments gathered backwards, until there is enough to tell. Pure."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from maestro.agents import NOISE, Agent, Moment
-from maestro.observe.tail import FARTHEST, TailReader, tail_reader
+from maestro.agents import Moment
 from maestro.redact import clean
 
 SHORTEST_TEXT: Final = 10
@@ -128,35 +125,3 @@ def _is_long_enough(text: str, shortest: int) -> bool:
     if len(beginning) >= shortest and beginning.isprintable():
         return True
     return len(clean(text[:_WINDOW]).strip()) >= shortest
-
-
-def read_recent(
-    agent: Agent,
-    path: str | Path,
-    last: int,
-    *,
-    since: int | None = None,
-    farthest: int = FARTHEST,
-    reader: TailReader | None = None,
-) -> Recent:
-    """The last `last` entries of a transcript and all that tells how its session does. OSError if it is gone."""
-    reader = reader or tail_reader()
-    gathering = Gathering(last, since)
-    glance, read, take = agent.glance, agent.read, gathering.take
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        stat = os.fstat(fd)
-        text_seen = False
-        for buffer, start, end, whole in reader.lines(fd, stat.st_size, agent.noise, farthest):
-            verdict = glance(buffer, start, end)
-            if verdict == NOISE or (verdict and text_seen) or not whole:
-                continue
-            moments = read(buffer, start, end)
-            if moments:
-                take(moments)
-                text_seen = gathering.text_seen
-                if gathering.enough:
-                    break
-    finally:
-        os.close(fd)
-    return gathering.result(stat.st_size, stat.st_mtime_ns // 1_000_000, reader.bytes_read)

@@ -13,8 +13,8 @@ import msgspec
 
 from maestro.agents import Agent, Usage
 from maestro.errors import InvalidInput
-from maestro.observe.recent import read_recent
 from maestro.observe.tail import LONGEST_LINE
+from maestro.observe.transcript import read_recent
 
 _BLOCK: Final = 1024 * 1024
 CHARACTERS_PER_TOKEN: Final = 4  # the usual estimate, for both sides of the comparison
