@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.measure import Row, interleaved, row
+from bench.observe.transcripts import write_session
 from maestro.home import Home
 from maestro.server import lifecycle
+from maestro.server.client import Daemon
 
 BIN = Path(sys.executable).parent
 CACHE = Path(__file__).parent / ".cache" / "commander"
@@ -56,12 +58,30 @@ def _everyday_commands() -> Iterator[Row]:
             maestro("task", "create", f"Task {number}")
         node = ["node", str(program), "word"]
         against = lambda: subprocess.run(node, check=True, stdout=subprocess.DEVNULL)  # noqa: E731 - timed as it stands
+        session = _session(env, work)
+        yield row(
+            "S6",
+            "session logs ID / the same",
+            1.2,
+            interleaved(lambda: maestro("session", "logs", session), against, 25),
+        )
         yield row(
             "S6",
             "task list / a Node commander program that prints a word",
             1.2,
             interleaved(lambda: maestro("task", "list"), against, 25),
         )
+
+
+def _session(env: dict[str, str], work: Path) -> str:
+    """A session with a transcript of the usual size."""
+    path = work / "transcript.jsonl"
+    write_session(path, 1_000_000, seed=6)
+    daemon = Daemon(env)
+    body = {"agent": "claude", "directory": str(work), "transcriptId": "bench"}
+    made = daemon.call("POST", "/api/sessions", body)["session"]
+    daemon.call("PATCH", f"/api/sessions/{made['id']}", {"transcriptPath": str(path)})
+    return str(made["id"])
 
 
 def _commander() -> Path | None:

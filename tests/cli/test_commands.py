@@ -36,7 +36,7 @@ def test_a_morning_with_tasks(maestro: Maestro) -> None:
     assert masked(maestro("task", "tree").stdout) == (
         "○ pending  Ship accounts  (1/2)  task_ULID\n"
         "├─ ● completed  Fix login  @Frontend Dev  task_ULID\n"
-        "└─ ■ blocked  Write tests  — no browser  [31mhere  task_ULID\n"
+        "└─ ■ blocked  Write tests  — no browser here  task_ULID\n"
     )
     listed = masked(maestro("task", "list", "--status", "completed,pending").stdout).splitlines()
     assert [re.split(r" {2,}", line) for line in listed] == [

@@ -92,6 +92,14 @@ def test_sessions_by_rest(call: Call, project_id: str) -> None:
         ("GET", "/api/events?wait=900", None, 400, "wait:"),
         ("GET", "/api/events?since=x", None, 400, "not an event cursor"),
         ("GET", "/api/tasks/task_nope", None, 404, "There is no task"),
+        ("GET", "/api/sessions/log-digests", None, 400, "Provide parentSessionId or sessionIds"),
+        ("GET", "/api/sessions/log-digests?sessionIds=x", None, 404, "There is no session “x”"),
+        ("GET", "/api/sessions/x/log-digest", None, 404, "There is no session “x”"),
+        ("GET", "/api/sessions/x/log-digest?last=-1", None, 400, "last:"),
+        ("GET", "/api/sessions/stats", None, 400, "Provide sessionIds or projectId"),
+        ("POST", "/api/sessions/log-follow", {"sessionIds": []}, 400, "sessionIds:"),
+        ("POST", "/api/tasks", {"title": "x", "parentId": "\0"}, 400, "cannot be stored"),
+        ("POST", "/api/projects", {"directory": "/\ud800"}, 400, "directory:"),
         ("GET", "/api/nothing", None, 404, "There is no /api/nothing"),
         ("DELETE", "/api/tasks", None, 405, "Method Not Allowed"),
         ("POST", "/api/projects", {"directory": "relative"}, 400, "not an absolute path"),
@@ -135,6 +143,26 @@ def test_a_repeated_session_request_gets_a_token_that_works(call: Call, project_
     assert call("POST", report, {"kind": "progress"}, Authorization=f"Bearer {first['token']}")[0] == 401
 
 
+def test_secrets_and_control_characters_are_not_stored(call: Call, project_id: str) -> None:
+    secret = "sk-ant-api03-" + "a1B2" * 10
+    title = f"Use {secret}\x1b]0;x\x07\x00 now"
+    _, task = call(
+        "POST", "/api/tasks", {"title": title, "projectId": project_id, "description": f"token={secret}"}
+    )
+    _, reported = call(
+        "POST", f"/api/tasks/{task['id']}/report", {"kind": "progress", "message": f"key: {secret}"}
+    )
+    assert task["title"] == "Use [redacted] now"
+    assert (
+        call("POST", "/api/tasks", {"title": "\0", "projectId": project_id})[1]["error"]
+        == "A task needs a title."
+    )
+    everything = json.dumps([task, reported, call("GET", "/api/events")[1], call("GET", "/api/tasks")[1]])
+    assert secret not in everything
+    assert "\\u001b" not in everything
+    assert "\\u0000" not in everything
+
+
 def test_a_long_poll_answers_when_there_is_news(call: Call, project_id: str) -> None:
     _, page = call("GET", "/api/events?since=now")
     assert page["events"] == []
@@ -156,4 +184,7 @@ def test_openapi_describes_what_there_is(call: Call) -> None:
         "/api/sessions",
         "/api/events",
     } <= set(described["paths"])
+    assert {"/api/sessions/{session_id}/log-digest", "/api/sessions/log-digests"} <= set(described["paths"])
+    digest = described["paths"]["/api/sessions/{session_id}/log-digest"]["get"]["responses"]["200"]
+    assert "isFirstSentence" in json.dumps(digest)
     assert "parentSessionId" in json.dumps(described["paths"]["/api/tasks"]["get"])

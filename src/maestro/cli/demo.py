@@ -7,6 +7,7 @@ import os
 from maestro.cli import render
 from maestro.cli.parser import Parser, wants_json
 from maestro.cli.session import event_line, tells_something
+from maestro.cli.session_logs import line_parts
 from maestro.cli.task import tree_lines
 
 TYPE_CHECKING = False
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from maestro.testing.demo import Outcome, Scene
+
+_SHOWN = 8
 
 
 def describe(parser: Parser) -> None:
@@ -24,28 +27,39 @@ def _demo(arguments: Namespace) -> None:
     from maestro.testing import demo
 
     if wants_json(arguments):
-        render.print_json(demo.play(_events_as_json, os.environ)._asdict())
+        render.print_json(demo.play(_as_json, os.environ)._asdict())
         return
-    print("Three scripted workers, a board, and a daemon of their own in a temporary folder.\n", flush=True)
+    print("Three scripted workers, a board and a daemon, in a temporary folder.\n", flush=True)
     outcome = _on_terminal() if render.on_terminal() else demo.play(_as_lines, os.environ)
     print(
         f"\n{outcome.tasks_completed} of {outcome.tasks_total} tasks completed by their workers' own reports:"
-        f" {outcome.events} events in {outcome.seconds:.0f} s. Nothing was left behind."
+        f" {outcome.events} events in {outcome.seconds:.0f} s."
     )
-    print("Next: `maestro project add .` in a folder of yours, then `maestro task create TITLE`.")
+    print(
+        f"A coordinator that reads their digests takes in about {outcome.digest_tokens} tokens instead of the"
+        f" {outcome.raw_tokens:,} of their transcripts' ends: 1/{outcome.raw_tokens // max(1, outcome.digest_tokens)}."
+    )
+    print("Nothing was left behind. Next: `maestro session discover` shows what your own agents are doing.")
 
 
-def _events_as_json(scene: Scene) -> None:
-    if scene.event:
-        render.print_json_line(scene.event)
+def _as_json(scene: Scene) -> None:
+    for told in (*scene.events, *scene.lines):
+        render.print_json_line(told)
+
+
+def _happened(scene: Scene) -> list[str]:
+    names = {session["id"]: session["name"] for session in scene.sessions}
+    names |= {task["id"]: task["title"] for task in scene.tasks}
+    reports = [(event["at"], event_line(event, names)) for event in scene.events if tells_something(event)]
+    said = [(line["timestamp"] or 0, "\n".join(line_parts(line, 12))) for line in scene.lines]
+    return [text for _, text in sorted([*reports, *said])]
 
 
 def _as_lines(scene: Scene) -> None:
-    names = {session["id"]: session["name"] for session in scene.sessions}
-    names |= {task["id"]: task["title"] for task in scene.tasks}
-    if scene.event and tells_something(scene.event):
-        print(event_line(dict(scene.event), names), flush=True)
-    elif not scene.event:
+    for line in _happened(scene):
+        print(line, flush=True)
+    finished = all(task["status"] == "completed" for task in scene.tasks)
+    if finished or not (scene.events or scene.lines):
         print("\n".join(tree_lines(scene.tasks)), flush=True)
 
 
@@ -59,11 +73,8 @@ def _on_terminal() -> Outcome:
     with Live(console=render.console(), auto_refresh=False) as live:
 
         def show(scene: Scene) -> None:
-            names = {session["id"]: session["name"] for session in scene.sessions}
-            names |= {task["id"]: task["title"] for task in scene.tasks}
-            if scene.event and tells_something(scene.event):
-                happened.append(event_line(dict(scene.event), names))
-            shown = [*tree_lines(scene.tasks), "", *happened[-6:]]
-            live.update(Text.from_ansi("\n".join(shown), no_wrap=True, overflow="ellipsis"), refresh=True)
+            happened.extend(_happened(scene))
+            shown = [*tree_lines(scene.tasks), "", *happened[-_SHOWN:]]
+            live.update(Text.from_ansi("\n".join(shown)), refresh=True)
 
         return demo.play(show, os.environ)

@@ -154,10 +154,15 @@ def _print_line(line: Mapping[str, Any], width: int, *, as_json: bool) -> None:
     if as_json:
         render.print_json_line({name: line[name] for name in ("sessionId", "worker", "timestamp", "text")})
         return
+    for part in line_parts(line, width):
+        print(part, flush=True)
+
+
+def line_parts(line: Mapping[str, Any], width: int) -> list[str]:
+    """One line of a multiplexed log: `[14:32:05] [Frontend Dev | sess_…] "…"`."""
     name = render.printable(line["worker"])
     prefix = f"[{render.clock(line['timestamp'])}] [{name:<{width}} | {render.short(line['sessionId'])}] "
-    for part in render.wrapped(prefix, render.quoted(line["text"]), render.source_style(line)):
-        print(part, flush=True)
+    return render.wrapped(prefix, render.quoted(line["text"]), render.source_style(line))
 
 
 def _print_warnings(

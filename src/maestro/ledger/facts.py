@@ -27,7 +27,7 @@ def _fit_to_keep(text: str) -> str:
 
 def _storable(text: str) -> str:
     """Ids and paths are taken as they are, or not at all."""
-    if "\0" in text or (not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)):
+    if "\0" in text:
         raise ValueError("has a character that cannot be stored")
     return text
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from maestro.errors import TimedOut
-from maestro.server import lifecycle
+from maestro.server import client, lifecycle
 from maestro.server.client import Daemon
 
 _SECONDS = 55.0
@@ -31,9 +31,10 @@ _STAGE = (
 
 
 class Scene(NamedTuple):
-    """What there is to show at one moment."""
+    """What there is to show at one moment: what happened and was said since the last one, and how all stands."""
 
-    event: Mapping[str, Any] | None
+    events: list[dict[str, Any]]
+    lines: list[dict[str, Any]]
     tasks: list[dict[str, Any]]
     sessions: list[dict[str, Any]]
 
@@ -43,10 +44,12 @@ class Outcome(NamedTuple):
     tasks_total: int
     events: int
     seconds: float
+    digest_tokens: int
+    raw_tokens: int
 
 
 def play(show: Callable[[Scene], None], env: Mapping[str, str]) -> Outcome:
-    """Play the story; `show` gets a scene at the start and after each event."""
+    """Play the story; `show` gets a scene at the start and whenever there is news."""
     began = time.monotonic()
     with _stage(env) as (daemon, place):
         project = daemon.call("POST", "/api/projects", {"directory": place, "name": "demo"})
@@ -58,7 +61,11 @@ def play(show: Callable[[Scene], None], env: Mapping[str, str]) -> Outcome:
             troupe.dismiss()
         last = daemon.call("GET", "/api/tasks", query={"projectId": project["id"]})
         done = sum(task["status"] == "completed" for task in last)
-        return Outcome(done, len(last), events, time.monotonic() - began)
+        stats = daemon.call(
+            "GET", "/api/sessions/stats", query={"sessionIds": ",".join(sorted(troupe.sessions))}
+        )
+        digest, raw = (sum(one["saving"][part] for one in stats) for part in ("digestTokens", "rawTokens"))
+        return Outcome(done, len(last), events, time.monotonic() - began, digest, raw)
 
 
 @contextmanager
@@ -66,6 +73,9 @@ def _stage(env: Mapping[str, str]) -> Iterator[tuple[Daemon, str]]:
     folder = tempfile.mkdtemp(prefix="maestro-demo-")
     place = os.path.join(folder, "shop")
     os.mkdir(place)
+    # Something to read: the workers look at real files, and their transcripts grow as real ones do.
+    for name, source in (("login.py", client.__file__), ("accounts.py", lifecycle.__file__)):
+        shutil.copyfile(source, os.path.join(place, name))
     own = lifecycle.scrubbed(env) | {
         "HOME": folder,
         "MAESTRO_HOME": os.path.join(folder, "m"),
@@ -108,7 +118,13 @@ class _Troupe:
 
     def start(self, who: str, script: str, task_id: str) -> None:
         transcript_id = str(uuid.uuid4())
-        body = {"agent": "scripted", "name": who, "taskIds": [task_id], "transcriptId": transcript_id}
+        body = {
+            "agent": "scripted",
+            "name": who,
+            "taskIds": [task_id],
+            "transcriptId": transcript_id,
+            "environment": {"CLAUDE_CONFIG_DIR": self._daemon.env["CLAUDE_CONFIG_DIR"]},
+        }
         made = self._daemon.call("POST", "/api/sessions", body)
         session_id = made["session"]["id"]
         path = os.path.join(os.path.dirname(__file__), script)
@@ -144,30 +160,60 @@ class _Troupe:
 def _until_the_end(
     daemon: Daemon, troupe: _Troupe, tasks: dict[str, str], show: Callable[[Scene], None], deadline: float
 ) -> int:
-    cursor = daemon.call("GET", "/api/events", query={"since": "now"})["cursor"]
-    show(_scene(daemon, None))
+    told = _Audience(daemon, troupe, show)
+    told.look()
     completed: set[str] = set()
     waiting = list(_STAGE)
     ended: set[str] = set()
     seen = 0
     _start_free(troupe, tasks, waiting, completed)
-    for event in daemon.events(cursor, "", wait=5):
-        seen += 1
-        show(_scene(daemon, event))
-        changes = event["data"].get("changes", {})
-        if changes.get("endedAt") and event["subjectId"] in troupe.sessions:
-            ended.add(event["subjectId"])
-        if changes.get("status") == "completed":
-            completed.add(event["subjectId"])
-            _start_free(troupe, tasks, waiting, completed)
-        if not waiting and ended == troupe.sessions:
-            break
+    while waiting or ended != troupe.sessions:
+        for event in told.look():
+            seen += 1
+            changes = event["data"].get("changes", {})
+            if changes.get("endedAt") and event["subjectId"] in troupe.sessions:
+                ended.add(event["subjectId"])
+            if changes.get("status") == "completed":
+                completed.add(event["subjectId"])
+        _start_free(troupe, tasks, waiting, completed)
         if time.monotonic() > deadline:
             raise TimedOut("The demo took too long.", hint="Is the machine very busy? Try again.")
     root = tasks["Ship accounts"]
     daemon.call("POST", f"/api/tasks/{root}/report", {"kind": "complete", "message": "All parts are done"})
-    show(_scene(daemon, None))
+    told.look()
     return seen
+
+
+class _Audience:
+    """Looks at events and at what is said, as `session watch` and `session logs -f` do, and shows both."""
+
+    def __init__(self, daemon: Daemon, troupe: _Troupe, show: Callable[[Scene], None]) -> None:
+        self._daemon = daemon
+        self._troupe = troupe
+        self._show = show
+        self._cursor = daemon.call("GET", "/api/events", query={"since": "now"})["cursor"]
+        self._said: dict[str, Any] = {}
+        self._first = True
+
+    def look(self) -> list[dict[str, Any]]:
+        """The events since the last look; waits a little for some."""
+        page = self._daemon.call(
+            "GET", "/api/events", query={"since": self._cursor, "wait": 0 if self._first else 1}
+        )
+        self._cursor = page["cursor"]
+        lines: list[dict[str, Any]] = []
+        if self._troupe.sessions:
+            body = {"sessionIds": sorted(self._troupe.sessions), "cursor": self._said, "wait": 0}
+            news = self._daemon.call("POST", "/api/sessions/log-follow", body)
+            self._said, lines = news["cursor"], news["lines"]
+        if page["events"] or lines or self._first:
+            tasks, sessions = (
+                self._daemon.call("GET", "/api/tasks"),
+                self._daemon.call("GET", "/api/sessions"),
+            )
+            self._show(Scene(page["events"], lines, tasks, sessions))
+        self._first = False
+        return list(page["events"])
 
 
 def _start_free(troupe: _Troupe, tasks: dict[str, str], waiting: list[Any], completed: set[str]) -> None:
@@ -176,7 +222,3 @@ def _start_free(troupe: _Troupe, tasks: dict[str, str], waiting: list[Any], comp
         if all(tasks[other] in completed for other in waits_for):
             waiting.remove(part)
             troupe.start(who, script, tasks[title])
-
-
-def _scene(daemon: Daemon, event: Mapping[str, Any] | None) -> Scene:
-    return Scene(event, daemon.call("GET", "/api/tasks"), daemon.call("GET", "/api/sessions"))
