@@ -7,7 +7,7 @@ from tests.ledger.support import Board
 
 from maestro.errors import Conflict, IllegalTransition, InvalidInput, Refused
 from maestro.ledger import sessions
-from maestro.ledger.facts import NewSession, Report, Session, SessionChange
+from maestro.ledger.facts import NewSession, Place, Report, Session, SessionChange, Worktree
 from maestro.ledger.journal import Change
 from maestro.ledger.projects import remove_project
 from maestro.ledger.roles import HUMAN, Actor, require, stricter
@@ -172,3 +172,17 @@ def test_a_project_with_live_sessions_stays(board: Board) -> None:
 def test_a_sessions_tasks_are_in_its_project(board: Board) -> None:
     with pytest.raises(InvalidInput, match="Provide projectId or directory"):
         start(board, project_id=None)
+
+
+def test_a_session_remembers_its_pane_and_its_worktree(board: Board) -> None:
+    worker = start(board, mode="plan")
+    place = Place(fleet="f", label="Main", pane_id="%3", pane_pid=77, server_pid=5, server_started=6)
+    board.journal.write(HUMAN, lambda c: sessions.place_session(c, worker, place, (9, "boot")))
+    own = Worktree(path="/w", branch="maestro/x", base="abc", repository="/r")
+    board.journal.write(HUMAN, lambda c: sessions.give_worktree(c, worker, own))
+    found = session(board, worker)
+    assert (found.place, found.worktree, found.cwd, found.pid, found.mode) == (place, own, "/w", 77, "plan")
+    live = board.journal.read(lambda c: sessions.live_processes(c, "host_TEST"))
+    assert live == {(77, 9): Actor("worker", worker)}
+    board.journal.write(HUMAN, lambda c: sessions.give_worktree(c, worker, None))
+    assert session(board, worker).worktree is None

@@ -83,6 +83,26 @@ class Task(Fact):
     ended_at: int | None
 
 
+class Place(Fact):
+    """The one pane that a session lives in: `%3` of another tmux server is another pane."""
+
+    fleet: str
+    label: str
+    pane_id: str
+    pane_pid: int
+    server_pid: int
+    server_started: int
+
+
+class Worktree(Fact):
+    """A session's own checkout, its branch, and the commit that it began from."""
+
+    path: str
+    branch: str
+    base: str
+    repository: str
+
+
 class Session(Fact):
     id: str
     project_id: str
@@ -95,9 +115,12 @@ class Session(Fact):
     cwd: str
     host: str
     model: str | None
+    mode: str | None
     transcript_id: str | None
     transcript_path: str | None
     environment: dict[str, str]
+    place: Place | None
+    worktree: Worktree | None
     pid: int | None
     last_report: str | None
     created_at: int
@@ -168,6 +191,7 @@ class NewSession(Fact):
     task_ids: Ids = ()
     cwd: PathText | None = None
     model: Id | None = None
+    mode: Id | None = None
     transcript_id: Id | None = None
     environment: Environment = Field(default_factory=dict)
 

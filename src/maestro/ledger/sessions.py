@@ -12,7 +12,16 @@ from sqlalchemy.engine import Connection
 
 from maestro.errors import IllegalTransition, InvalidInput, NotFound
 from maestro.ledger import schema
-from maestro.ledger.facts import NewSession, Report, ReportKind, Session, SessionChange, SessionStatus
+from maestro.ledger.facts import (
+    NewSession,
+    Place,
+    Report,
+    ReportKind,
+    Session,
+    SessionChange,
+    SessionStatus,
+    Worktree,
+)
 from maestro.ledger.journal import Change
 from maestro.ledger.lookup import find
 from maestro.ledger.projects import choose_project, get_project, project_for_directory
@@ -83,6 +92,7 @@ def create_session(change: Change, request: NewSession) -> str:
         "parent_session_id": parent_id,
         "cwd": request.cwd or _directory_of(connection, project_id),
         "model": request.model,
+        "mode": request.mode,
         "transcript_id": request.transcript_id,
         "transcript_path": None,
         "environment": request.environment,
@@ -129,6 +139,7 @@ def adopt_session(
         "parent_session_id": None,
         "cwd": cwd,
         "model": None,
+        "mode": None,
         "transcript_id": transcript_id,
         "transcript_path": transcript_path,
         "environment": {},
@@ -140,6 +151,8 @@ def adopt_session(
 def _insert(change: Change, fields: dict[str, Any], task_ids: list[str]) -> None:
     fields = fields | {
         "host": change.host,
+        "place": None,
+        "worktree": None,
         "pid": None,
         "last_report": None,
         "created_at": change.now,
@@ -170,6 +183,26 @@ def change_session(change: Change, wanted: str, request: SessionChange, birth: t
         fields |= _status_fields(session.status, request.status, change.now)
     if fields:
         _apply(change, session, "session.changed", fields, {})
+    return session.id
+
+
+def place_session(change: Change, session_id: str, place: Place, birth: tuple[int, str] | None) -> str:
+    """Record the pane that a session lives in, and its process. `birth` as in `change_session`."""
+    session = get_session(change.connection, session_id)
+    fields: dict[str, Any] = {"place": place.model_dump(by_alias=True), "pid": place.pane_pid}
+    if birth is not None:
+        fields |= {"pid_started": birth[0], "boot_id": birth[1]}
+    _apply(change, session, "session.placed", fields, {})
+    return session.id
+
+
+def give_worktree(change: Change, session_id: str, worktree: Worktree | None) -> str:
+    """Record the checkout that a session works in, or that it no longer has one."""
+    session = get_session(change.connection, session_id)
+    fields: dict[str, Any] = {"worktree": worktree.model_dump(by_alias=True) if worktree else None}
+    if worktree:
+        fields["cwd"] = worktree.path
+    _apply(change, session, "session.worktree", fields, {})
     return session.id
 
 
