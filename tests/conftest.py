@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -64,6 +65,8 @@ def maestro(place: Path) -> Iterator[Maestro]:
             process.kill()
         process.communicate()
     lifecycle.stop(made.home, force=True)
+    for socket in Path(made.home.path("fleets")).glob("*"):
+        subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
 
 
 @pytest.fixture

@@ -178,10 +178,10 @@ def test_a_session_remembers_its_pane_and_its_worktree(board: Board) -> None:
     worker = start(board, mode="plan")
     place = Place(fleet="f", label="Main", pane_id="%3", pane_pid=77, server_pid=5, server_started=6)
     board.journal.write(HUMAN, lambda c: sessions.place_session(c, worker, place, (9, "boot")))
-    own = Worktree(path="/w", branch="maestro/x", base="abc", repository="/r")
+    own = Worktree(project="/p", path="/w", cwd="/w/src", branch="maestro/x")
     board.journal.write(HUMAN, lambda c: sessions.give_worktree(c, worker, own))
     found = session(board, worker)
-    assert (found.place, found.worktree, found.cwd, found.pid, found.mode) == (place, own, "/w", 77, "plan")
+    assert (found.place, found.worktree, found.cwd, found.pid, found.mode) == (place, own, "/w/src", 77, "plan")
     live = board.journal.read(lambda c: sessions.live_processes(c, "host_TEST"))
     assert live == {(77, 9): Actor("worker", worker)}
     board.journal.write(HUMAN, lambda c: sessions.give_worktree(c, worker, None))

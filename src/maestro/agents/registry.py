@@ -6,7 +6,8 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 from maestro.agents import Agent
-from maestro.errors import NotFound
+from maestro.agents.launch import Launcher
+from maestro.errors import InvalidInput, NotFound
 
 BUILT_IN = ("claude", "codex", "gemini", "scripted")
 ENTRY_POINTS = "maestro.agents"
@@ -27,6 +28,15 @@ def agent_named(name: str) -> Agent:
 def agent_names() -> list[str]:
     """Every agent that can be asked for."""
     return sorted({*BUILT_IN, *(point.name for point in entry_points(group=ENTRY_POINTS))})
+
+
+def launcher_named(name: str) -> Launcher:
+    """The adapter of a CLI that Maestro can start."""
+    agent = agent_named(name)
+    if not isinstance(agent, Launcher):
+        able = [other for other in agent_names() if isinstance(agent_named(other), Launcher)]
+        raise InvalidInput(f"Maestro cannot start {name}.", hint=f"It can start: {', '.join(able)}.")
+    return agent
 
 
 def home_variables() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from maestro import errors
-from maestro.cli import render, session_discover, session_logs, session_stats
+from maestro.cli import render, session_discover, session_logs, session_spawn, session_stats
 from maestro.cli.parser import Parser, add_verb, wants_json
 from maestro.cli.project import path_part
 from maestro.server.client import Daemon
@@ -32,6 +32,17 @@ def describe(parser: Parser) -> None:
     report.add_argument("--session", metavar="ID", help="default: MAESTRO_SESSION_ID")
     watch = add_verb(verbs, "watch", _watch, "events of sessions as they happen, until all have ended")
     watch.add_argument("sessions", metavar="ID,…", nargs="?", help="default: all that are live")
+    started = "start an agent in a pane, on a task if you name one"
+    session_spawn.describe_spawn(add_verb(verbs, "spawn", session_spawn.spawn, started))
+    session_spawn.describe_stop(
+        add_verb(verbs, "stop", session_spawn.stop, "end a session and all it started")
+    )
+    changed = "what a session changed in its worktree, as a patch"
+    session_spawn.describe_session(add_verb(verbs, "diff", session_spawn.diff, changed))
+    merged = "merge a session's branch into the branch of its project"
+    session_spawn.describe_merge(add_verb(verbs, "merge", session_spawn.merge, merged))
+    discarded = "remove a session's worktree; unmerged work only with --force, and it stays on its branch"
+    session_spawn.describe_discard(add_verb(verbs, "discard", session_spawn.discard, discarded))
     said = "what sessions said last; -f goes on as they say more"
     session_logs.describe(add_verb(verbs, "logs", session_logs.run, said))
     found = "every agent's sessions on this machine, newest first"

@@ -27,6 +27,10 @@ def _status(arguments: Namespace) -> None:
         print("No projects yet. `maestro project add .` makes this folder one.")
     for line in lines(summary):
         print(line)
+    if any(session["worktree"] for part in summary["projects"] for session in part["activeSessions"]):
+        for overlap in Daemon(os.environ).call("GET", "/api/sessions-overlaps"):
+            who = ", ".join(map(render.short, overlap["sessions"]))
+            print(render.ansi(f"  ⚠ {render.printable(overlap['file'])} was changed by {who}", "yellow"))
 
 
 def lines(summary: dict[str, Any]) -> list[str]:

@@ -95,12 +95,12 @@ class Place(Fact):
 
 
 class Worktree(Fact):
-    """A session's own checkout, its branch, and the commit that it began from."""
+    """A session's own copy of a repository's files. `project` is the folder that it was made for."""
 
+    project: str
     path: str
+    cwd: str  # in it, the place of the project's folder
     branch: str
-    base: str
-    repository: str
 
 
 class Session(Fact):

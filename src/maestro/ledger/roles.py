@@ -19,6 +19,8 @@ Action = Literal[
     "session.report",
     "session.adopt",
     "session.read",
+    "fleet.control",
+    "fleet.coordinate",
     "server.control",
 ]
 
@@ -47,6 +49,8 @@ _MAY: Mapping[Action, tuple[frozenset[Role], frozenset[Role], str]] = {
         frozenset({"coordinator", "worker"}),
         "read what this session says",
     ),
+    "fleet.coordinate": (frozenset({"human", "coordinator"}), frozenset(), "coordinate panes"),
+    "fleet.control": (frozenset({"human"}), frozenset(), "take fleets up or down"),
     "server.control": (frozenset({"human"}), frozenset(), "stop or restart the daemon"),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,6 +28,7 @@ from maestro.ledger.lookup import find
 from maestro.ledger.projects import choose_project, get_project, project_for_directory
 from maestro.ledger.roles import Actor, require
 from maestro.ledger.tasks import get_task
+from maestro.redact import clean, redact
 
 _sessions = schema.sessions
 _FACT_COLUMNS = [c for c in _sessions.c if c.name not in {"token_hash", "pid_started", "boot_id"}]
@@ -196,12 +198,19 @@ def place_session(change: Change, session_id: str, place: Place, birth: tuple[in
     return session.id
 
 
+def leave_place(change: Change, session_id: str) -> str:
+    """Record that a session no longer belongs to a pane: its fleet was taken down."""
+    session = get_session(change.connection, session_id)
+    _apply(change, session, "session.placed", {"place": None}, {})
+    return session.id
+
+
 def give_worktree(change: Change, session_id: str, worktree: Worktree | None) -> str:
     """Record the checkout that a session works in, or that it no longer has one."""
     session = get_session(change.connection, session_id)
     fields: dict[str, Any] = {"worktree": worktree.model_dump(by_alias=True) if worktree else None}
     if worktree:
-        fields["cwd"] = worktree.path
+        fields["cwd"] = worktree.cwd
     _apply(change, session, "session.worktree", fields, {})
     return session.id
 
@@ -218,6 +227,19 @@ def report_session(change: Change, wanted: str, report: Report) -> str:
     told = {"report": report.kind, "message": report.message}
     _apply(change, session, "session.reported", fields, told)
     return session.id
+
+
+def end_session(change: Change, session_id: str, status: SessionStatus, why: str) -> str:
+    """Record that a session has ended, as Maestro itself found; one that had ended before stays as it was."""
+    session = get_session(change.connection, session_id)
+    if session.status not in ENDED:
+        fields = _status_fields(session.status, status, change.now) | {"last_report": redact(clean(why))}
+        _apply(change, session, "session.ended", fields, {"message": fields["last_report"]})
+    return session.id
+
+
+def new_token() -> str:
+    return f"mst_{secrets.token_urlsafe(32)}"
 
 
 def mint_token(change: Change, session_id: str, token: str) -> None:
@@ -249,6 +271,12 @@ def live_processes(connection: Connection, host: str) -> dict[tuple[int, int], A
         )
     )
     return {(row.pid, row.pid_started): Actor(row.role, row.id) for row in rows}
+
+
+def process_start(connection: Connection, session_id: str) -> int | None:
+    """When the session's process started, so that no other one with its pid is taken for it."""
+    row = connection.execute(sa.select(_sessions.c.pid_started).where(_sessions.c.id == session_id)).first()
+    return row.pid_started if row else None
 
 
 def require_sight(connection: Connection, actor: Actor, session: Session) -> None:

@@ -4,40 +4,56 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fastapi import FastAPI
 
 from maestro import __version__
+from maestro.fleet.crew import Crew
+from maestro.home import Home
 from maestro.ledger.journal import Journal
 from maestro.observe.observer import Observer
 from maestro.server.answers import install_error_answers
 from maestro.server.desk import Desk
 from maestro.server.gate import Gate
-from maestro.server.routes import events, logs, projects, sessions, system, tasks
+from maestro.server.routes import events, fleets, logs, projects, sessions, system, tasks
 from maestro.server.wakeups import Wakeups
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 
+class Application(NamedTuple):
+    """What the daemon serves, and whom it looks after meanwhile."""
+
+    asgi: ASGIApp
+    crew: Crew
+
+
 def build(
     journal: Journal,
     wakeups: Wakeups,
     human_token: str,
-    home: str,
+    home: Home,
     stop: Callable[[], None],
     restart: Callable[[str | None], None],
-) -> ASGIApp:
+) -> Application:
     app = FastAPI(
         title="Maestro", version=__version__, docs_url=None, redoc_url=None, openapi_url="/openapi.json"
     )
-    observer = Observer(os.environ, home, journal.clock)
+    observer = Observer(os.environ, home.root, journal.clock)
+    crew = Crew(journal, home, lambda session: next(iter(observer.transcripts([session])), None))
     app.state.desk = Desk(
-        journal=journal, wakeups=wakeups, observer=observer, home=home, stop=stop, restart=restart
+        journal=journal,
+        wakeups=wakeups,
+        observer=observer,
+        crew=crew,
+        home=home.root,
+        stop=stop,
+        restart=restart,
     )
     # `logs` first: its /sessions/log-digests must not be read as a session's id.
-    for routes in (projects, tasks, logs, sessions, events, system):
+    for routes in (projects, tasks, logs, fleets, sessions, events, system):
         app.include_router(routes.router, prefix="/api")
     install_error_answers(app)
-    return Gate(app, journal, human_token)
+    return Application(Gate(app, journal, human_token), crew)

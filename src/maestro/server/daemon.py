@@ -91,6 +91,7 @@ async def _serve(
     """Serve until told to stop. The interpreter to go on with, when told to restart."""
     import uvicorn
 
+    from maestro.fleet.door import FOLDER, open_door
     from maestro.ledger.journal import Journal
     from maestro.server.app import build
     from maestro.server.connections import PeerCheckedProtocol
@@ -113,7 +114,10 @@ async def _serve(
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            # What became of the sessions while there was no daemon is known before the first question.
+            await application.crew.settle()
             await super().startup(sockets)
+            open_door(home.socket, home.path(FOLDER))
             self.server_state.default_headers = self.config.encoded_headers
             _write_record(home, listen)
             ready.succeeded()
@@ -125,8 +129,9 @@ async def _serve(
         def handle_exit(self, sig: int, frame: object) -> None:  # noqa: ARG002 - uvicorn's signature
             loop.call_soon_threadsafe(stop)
 
+    application = build(journal, wakeups, _human_token(home), home, stop, restart)
     config = uvicorn.Config(
-        build(journal, wakeups, _human_token(home), home.root, stop, restart),
+        application.asgi,
         http=PeerCheckedProtocol,
         ws="none",
         loop="asyncio",
@@ -138,7 +143,10 @@ async def _serve(
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_FINISH_SECONDS,
     )
-    await Server(config).serve(sockets)
+    try:
+        await Server(config).serve(sockets)
+    finally:
+        await application.crew.close()
     return become[-1] if become else None
 
 

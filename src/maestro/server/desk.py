@@ -9,6 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Request
 
+from maestro.fleet.crew import Crew
 from maestro.ledger.journal import Change, Journal, Once
 from maestro.ledger.roles import Actor
 from maestro.observe.observer import Observer
@@ -20,6 +21,7 @@ class Desk:
     journal: Journal
     wakeups: Wakeups
     observer: Observer
+    crew: Crew
     home: str
     stop: Callable[[], None]
     restart: Callable[[str | None], None]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import secrets
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -38,7 +37,7 @@ def list_sessions(
 @router.post("/sessions", status_code=201)
 def create_session(desk: AtDesk, write: Write, actor: Calling, request: NewSession) -> NewSessionResult:
     session_id = write(lambda change: sessions.create_session(change, request))
-    token = f"mst_{secrets.token_urlsafe(32)}"
+    token = sessions.new_token()
 
     def mint(change: Change) -> str:
         sessions.mint_token(change, session_id, token)

@@ -1,12 +1,12 @@
 """A coding agent that plays a script: for demos, for authors of plugins, for end-to-end tests.
 
-    python -m maestro.testing.scripted_agent --script FILE|- [--session-id UUID] [--cwd DIR]
+    python -m maestro.testing.scripted_agent --script FILE|- [--session-id UUID | --resume UUID] [--cwd DIR]
         [--prompt TEXT] [--speed X] [--set NAME=VALUE]… [--seed N]
 
 It writes a transcript in Claude Code's format under `$CLAUDE_CONFIG_DIR` (else `$HOME/.claude`). On a terminal
 it draws a screen and takes keys as Claude Code does; without one it prints plain lines and takes each line of
 its input as a prompt or an answer (end of input: nothing more comes). `--speed` multiplies every duration: 0
-plays without delays, 2 takes twice as long. `--seed` makes ids and verbs the same every time.
+plays without delays, 2 takes twice as long. `--resume` goes on with a session whose steps were played. `--seed` makes ids and verbs the same every time.
 
 The script is a JSON object:
 

@@ -11,11 +11,12 @@ import re
 import sys
 import time
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol, assert_never
 
-from maestro.errors import Conflict, InvalidInput, MaestroError
+from maestro.errors import Conflict, InvalidInput, MaestroError, NotFound
 from maestro.testing.scripted_agent import effects
 from maestro.testing.scripted_agent.dialog import Answer, Choice, Consent
 from maestro.testing.scripted_agent.files import TranscriptFile, git_branch
@@ -65,6 +66,9 @@ def _parser() -> argparse.ArgumentParser:
         "--script", required=True, metavar="FILE", help="the JSON script, or - for standard input"
     )
     parser.add_argument("--session-id", type=_session_id, metavar="UUID", help="the id of this session")
+    parser.add_argument(
+        "--resume", type=_session_id, metavar="UUID", help="go on with this session: its steps were played"
+    )
     parser.add_argument("--cwd", metavar="DIR", help="work in this directory")
     parser.add_argument("--prompt", metavar="TEXT", help="the first prompt")
     parser.add_argument(
@@ -108,9 +112,13 @@ def _play(options: argparse.Namespace) -> int:
     cwd = _enter(options.cwd)
     chance = random.Random(options.seed)
     new_id = _ids(chance)
-    session_id: str = options.session_id or new_id()
+    session_id: str = options.resume or options.session_id or new_id()
     path = transcript_path(_config_dir(), cwd, session_id)
-    if path.exists():
+    if options.resume:
+        if not path.exists():
+            raise NotFound(f"There is no session {session_id} to resume: {path} is not there.")
+        script = replace(script, steps=())
+    if path.exists() and not options.resume:
         raise Conflict(f"Session {session_id} is already in use: {path} exists.")
     with contextlib.ExitStack() as stack:
         keys = _terminal_input(stack, is_script_from_stdin=options.script == "-")
@@ -118,7 +126,7 @@ def _play(options: argparse.Namespace) -> int:
             session_id, cwd, git_branch(Path(cwd)), script.model, interactive=keys is not None
         )
         transcript = Transcript(facts, new_id=new_id, now=_now)
-        file = stack.enter_context(contextlib.closing(TranscriptFile(path)))
+        file = stack.enter_context(contextlib.closing(TranscriptFile(path, resumed=bool(options.resume))))
         wakeups = stack.enter_context(Wakeups())
         if keys is None:
             face = _lines_face(wakeups)

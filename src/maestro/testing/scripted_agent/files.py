@@ -13,14 +13,17 @@ from maestro.testing.scripted_agent.transcript import Record
 class TranscriptFile:
     """Appends each record as one whole line; the file comes with its first record."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, resumed: bool = False) -> None:
         self._path = path
+        self._resumed = resumed
         self._descriptor: int | None = None
 
     def append(self, record: Record) -> None:
         if self._descriptor is None:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+            if not self._resumed:
+                flags |= os.O_CREAT | os.O_EXCL
             self._descriptor = os.open(self._path, flags, 0o600)
         line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
         left = memoryview(line.encode("utf-8", "replace"))

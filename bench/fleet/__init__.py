@@ -1,0 +1,123 @@
+"""Rows S7, S8 and S10: fifty panes, read, waited for, and left alone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.measure import Row, row
+from maestro.fleet.facts import Pane
+from maestro.fleet.states import PaneStates
+from maestro.fleet.tmux import Tmux
+from maestro.fleet.wait import coordinate_wait
+
+PANES = 50
+DIMENSIONS = ("@pane_notify", "@pane_coordinator_active", "@pane_user_focused")
+READ_ROUNDS = 5
+READS_A_ROUND = 20
+WAIT_ROUNDS = 30
+IDLE_SECONDS = 60.0
+
+
+def rows(wanted: set[str]) -> Iterator[Row]:
+    chosen = wanted & {"S7", "S8", "S10"} if wanted else {"S7", "S8", "S10"}
+    if chosen:
+        with tempfile.TemporaryDirectory(prefix="mb") as name:
+            yield from asyncio.run(_measure(Path(name), chosen))
+
+
+async def _measure(place: Path, chosen: set[str]) -> list[Row]:
+    env = {"PATH": os.environ["PATH"], "HOME": str(place), "LANG": "C.UTF-8"}
+    tmux = Tmux(str(place / "tmux"), env)
+    await tmux.start()
+    states = PaneStates(tmux, lambda: time.time_ns() // 1_000_000)
+    tmux.on_change = states.changed
+    found: list[Row] = []
+    try:
+        panes = [await _worker(tmux, states, number) for number in range(PANES)]
+        await states.install()
+        if "S7" in chosen:
+            found.append(await _reading(tmux, panes))
+        if "S8" in chosen:
+            found.append(await _waiting(tmux, states, panes))
+        if "S10" in chosen:
+            found.append(await _idle(tmux, states))
+    finally:
+        await states.close()
+        await tmux.kill_server()
+    return found
+
+
+async def _worker(tmux: Tmux, states: PaneStates, number: int) -> Pane:
+    options = {"@pane_label": f"worker {number}", "@session_id": f"sess_{number:026}"}
+    if number:
+        pane = await tmux.new_window("main", ("cat", "-"), cwd="/", name=f"w{number}", options=options)
+    else:
+        pane = await tmux.new_session("main", ("cat", "-"), cwd="/", window_name="w0", options=options)
+    await states.notify(pane.ref, "working")
+    return pane
+
+
+async def _reading(tmux: Tmux, panes: list[Pane]) -> Row:
+    ours = against = float("inf")
+    for _ in range(READ_ROUNDS):
+        for _ in range(READS_A_ROUND):
+            started = time.perf_counter()
+            glances, _ = await tmux.glance()
+            ours = min(ours, time.perf_counter() - started)
+            assert len(glances) == PANES
+        started = time.perf_counter()
+        _show_options(tmux, panes)
+        against = min(against, time.perf_counter() - started)
+    return row("S7", "state of 50 panes ÷ 150 runs of tmux show-options", 500, (ours, against), at_most=False)
+
+
+def _show_options(tmux: Tmux, panes: list[Pane]) -> None:
+    for pane in panes:
+        for option in DIMENSIONS:
+            _run(tmux, "show-options", "-p", "-v", "-t", pane.pane_id, option)
+
+
+async def _waiting(tmux: Tmux, states: PaneStates, panes: list[Pane]) -> Row:
+    ours = against = float("inf")
+    for number in range(WAIT_ROUNDS):
+        pane = panes[number % PANES]
+        waiting = asyncio.create_task(coordinate_wait(states, "bench", timeout=60))
+        await asyncio.sleep(0.05)
+        started = time.perf_counter()
+        await states.notify(pane.ref, "unchecked")
+        waited = await waiting
+        ours = min(ours, time.perf_counter() - started)
+        assert waited.taken is not None
+        await states.notify(pane.ref, "working")
+        started = time.perf_counter()
+        _run(tmux, "display-message", "-p", "word")
+        against = min(against, time.perf_counter() - started)
+    return row("S8", "notify → coordinate-wait with capture ÷ one tmux process", 1.5, (ours, against))
+
+
+async def _idle(tmux: Tmux, states: PaneStates) -> Row:
+    waiting = asyncio.create_task(coordinate_wait(states, "bench", timeout=IDLE_SECONDS + 10))
+    await asyncio.sleep(1)
+    before, started = _cpu(tmux), time.perf_counter()
+    await asyncio.sleep(IDLE_SECONDS)
+    spent, passed = _cpu(tmux) - before, time.perf_counter() - started
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    return row("S10", "idle: CPU % of 50 panes and a waiter", 0.5, (spent * 100 / passed, 1.0))
+
+
+def _cpu(tmux: Tmux) -> float:
+    """Seconds of processor time, of this process and of tmux."""
+    assert tmux.server is not None
+    fields = Path(f"/proc/{tmux.server.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _run(tmux: Tmux, *words: str) -> None:
+    subprocess.run(["tmux", "-S", tmux.socket, *words], stdout=subprocess.DEVNULL, check=True)

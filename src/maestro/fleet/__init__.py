@@ -1,0 +1,1 @@
+"""tmux panes that agents work in: their state, who looks at them, who is engaged with them."""

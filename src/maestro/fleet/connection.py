@@ -1,0 +1,121 @@
+"""The lasting connection to a tmux server of our own: made once, made again when it breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+
+from maestro import processes
+from maestro.errors import DaemonError
+from maestro.fleet.control import Control
+from maestro.fleet.facts import ServerId
+
+_PAUSES = (0.0, 0.02, 0.1, 0.5, 1.0, 2.0)
+_IGNORED_NOTICES = (b"%output ", b"%extended-output ", b"%layout-change ", b"%session-changed ")
+
+
+class Connection:
+    def __init__(
+        self,
+        attach: Callable[[bool], Sequence[str]],
+        prepare: Sequence[str],
+        env: Mapping[str, str],
+        woken: Callable[[], None],
+    ) -> None:
+        """`attach` gives the program that connects, and may start the server or not; `prepare` are the lines that
+        follow; `woken` is called in the loop when something may have changed."""
+        self._attach = attach
+        self._prepare = prepare
+        self._env = env
+        self._woken = woken
+        self._control: Control | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._reconnecting: asyncio.Task[None] | None = None
+        self._closed = True
+        self._wake_scheduled = False
+        self.server: ServerId | None = None
+        self.hidden_pane = ""
+
+    @property
+    def pid(self) -> int | None:
+        """Our own client's."""
+        return self._control.pid if self._control else None
+
+    async def start(self) -> None:
+        async with self._one_at_a_time:
+            if self._control is None or not self._control.alive:
+                self._closed = False
+                await self._connect(may_start=True)
+
+    async def control(self) -> Control:
+        if (self._control is None or not self._control.alive) and self._reconnecting is not None:
+            await asyncio.wait([self._reconnecting])
+        if self._control is None or not self._control.alive:
+            raise DaemonError("There is no tmux server.", hint="`maestro up` starts it.")
+        return self._control
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._reconnecting is not None:
+            self._reconnecting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._reconnecting
+            self._reconnecting = None
+        control, self._control = self._control, None
+        if control is not None:
+            control.close()
+            await control.ended
+
+    async def _connect(self, *, may_start: bool) -> None:
+        _, control = await asyncio.get_running_loop().subprocess_exec(
+            lambda: Control(self._notice, self._lost), *self._attach(may_start), cwd="/", env=self._env
+        )
+        try:
+            await control.ready
+            self._control = control
+            answer = await control.ask('display-message -p "#{pid} #{pane_id}"', 1)
+            pid, self.hidden_pane = answer[0].lines[0].split()
+            self.server = ServerId(int(pid), processes.start_time(int(pid)) or 0)
+            await asyncio.gather(*(control.ask(line, 1) for line in self._prepare))
+        except BaseException:
+            self._control = None
+            control.close()
+            raise
+
+    def _notice(self, line: bytes) -> None:
+        if not line.startswith(_IGNORED_NOTICES):
+            self._wake()
+
+    def _wake(self) -> None:
+        """Once for all that arrived together."""
+        if not self._wake_scheduled:
+            self._wake_scheduled = True
+            asyncio.get_running_loop().call_soon(self._do_wake)
+
+    def _do_wake(self) -> None:
+        self._wake_scheduled = False
+        self._woken()
+
+    def _lost(self) -> None:
+        if self._closed or self._control is None:
+            return
+        self._control = None
+        self._wake()
+        self._reconnecting = asyncio.get_running_loop().create_task(self._reconnect())
+
+    async def _reconnect(self) -> None:
+        server = self.server
+        async with self._one_at_a_time:
+            for pause in _PAUSES:
+                await asyncio.sleep(pause)
+                if server is None or not processes.is_same(server.pid, server.started, ""):
+                    break
+                try:
+                    await self._connect(may_start=False)
+                except DaemonError:
+                    continue
+                self._wake()
+                return
+            self.server = None
+        self._wake()

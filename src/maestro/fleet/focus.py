@@ -1,0 +1,35 @@
+"""Pure: which panes the human looks at. Computed when it is used; nothing is remembered that could be stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from maestro.fleet.facts import Client
+
+# A terminal that nobody touched for so long is only left open.
+FOCUS_IDLE = 120_000
+
+
+def looks(client: Client, now: int, idle: int = FOCUS_IDLE) -> bool:
+    """Whether a human sits at this client: a program never does, nor does a window that is in the background."""
+    return (
+        not client.control
+        and "control-mode" not in client.flags
+        and "focused" in client.flags
+        and "suspended" not in client.flags
+        and now < _lapses(client, idle)
+    )
+
+
+def focused_panes(clients: Iterable[Client], now: int, idle: int = FOCUS_IDLE) -> frozenset[str]:
+    return frozenset(client.pane_id for client in clients if looks(client, now, idle))
+
+
+def next_lapse(clients: Iterable[Client], now: int, idle: int = FOCUS_IDLE) -> int | None:
+    """When the first of them will have looked for the last time, if nobody touches anything."""
+    return min((_lapses(client, idle) for client in clients if looks(client, now, idle)), default=None)
+
+
+def _lapses(client: Client, idle: int) -> int:
+    # tmux tells whole seconds: the touch may have been at the very end of that one.
+    return (client.activity + 1) * 1000 + idle

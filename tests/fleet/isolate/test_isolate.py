@@ -1,0 +1,215 @@
+"""What an isolated session can see and change, in the real sandbox."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from maestro.agents.launch import OwnFolders
+from maestro.errors import NotFound
+from maestro.fleet import worktree as worktrees
+from maestro.fleet.door import FOLDER, open_door
+from maestro.fleet.isolate import Sandbox, isolated
+from maestro.fleet.processtree import ProcessId, end_tree
+from maestro.processes import start_time
+
+
+def _works() -> bool:
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        return False
+    words = [bwrap, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+needs_bwrap = pytest.mark.skipif(not _works(), reason="bubblewrap is not installed or not allowed here")
+
+
+class Room:
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        for name in ("home/.agent", "home/.agent/projects", "m/worktrees", "work", "tmux-1000", "other"):
+            (place / name).mkdir(parents=True, exist_ok=True)
+        (place / "home/.agent/settings.json").write_text("{}")
+        (place / "m/maestro.db").write_text("secret")
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listen()
+
+    def listen(self) -> None:
+        path = str(self.place / "m/daemon.sock")
+        if os.path.exists(path):
+            os.unlink(path)
+        self.listener.close()
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen()
+        open_door(path, str(self.place / "m" / FOLDER))
+
+    def sandbox(self, **changed: object) -> Sandbox:
+        agent = self.place / "home/.agent"
+        given: dict[str, object] = {
+            "cwd": str(self.place / "work"),
+            "maestro_home": str(self.place / "m"),
+            "socket": str(self.place / "m/daemon.sock"),
+            "door": str(self.place / "m" / FOLDER),
+            "own": OwnFolders((str(agent),), (str(agent / "settings.json"),)),
+            "hidden": (str(self.place / "tmux-1000"),),
+        }
+        return Sandbox(**given | changed)  # type: ignore[arg-type]  # a test's keywords
+
+    def run(self, *argv: str, **changed: object) -> subprocess.CompletedProcess[str]:
+        words = isolated(argv, self.sandbox(**changed), shutil.which("bwrap"))
+        return subprocess.run(
+            words, capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL
+        )
+
+    def shell(self, script: str, **changed: object) -> subprocess.CompletedProcess[str]:
+        return self.run("sh", "-c", script, **changed)
+
+
+@pytest.fixture
+def room(place: Path) -> Iterator[Room]:
+    made = Room(place)
+    yield made
+    made.listener.close()
+
+
+def test_without_bubblewrap_there_is_a_clear_word(room: Room) -> None:
+    with pytest.raises(NotFound, match="bubblewrap is not installed") as caught:
+        isolated(["true"], room.sandbox(), None)
+    assert "package bubblewrap" in caught.value.hint
+
+
+def test_only_one_that_shares_its_terminal_loses_it(room: Room) -> None:
+    assert "--new-session" not in isolated(["true"], room.sandbox(), "bwrap")
+    assert "--new-session" in isolated(["true"], room.sandbox(shares_terminal=True), "bwrap")
+
+
+@needs_bwrap
+def test_it_writes_its_own_folders_and_nothing_else(room: Room) -> None:
+    place = room.place
+    done = room.shell(
+        f"pwd; echo a > here && echo b > {place}/home/.agent/projects/log && echo c > /tmp/private"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(place / "work")
+    assert (place / "work/here").read_text() == "a\n"
+    assert (place / "home/.agent/projects/log").read_text() == "b\n"
+    assert not Path("/tmp/private").exists()
+    for path in (f"{place}/home/.agent/settings.json", "/etc/mine", "/usr/mine", "/proc/sys/kernel/hostname"):
+        assert room.shell(f"echo x > {path}").returncode != 0, path
+    assert (place / "home/.agent/settings.json").read_text() == "{}"
+    swap = f"cd {place}/home/.agent && echo evil > s && mv s settings.json || rm settings.json"
+    assert room.shell(swap).returncode != 0
+    assert (place / "home/.agent/settings.json").read_text() == "{}"
+
+
+@needs_bwrap
+def test_it_sees_neither_maestro_nor_tmux_nor_other_processes(room: Room) -> None:
+    (room.place / "tmux-1000/default").write_text("socket")
+    seen = room.shell(
+        f"ls -A {room.place}/m {room.place}/tmux-1000 {room.place}/other /run; ls /proc | grep -c '^[0-9]'"
+    )
+    assert "maestro.db" not in seen.stdout
+    assert "worktrees" not in seen.stdout
+    assert "default" not in seen.stdout
+    assert "daemon.sock" in seen.stdout
+    assert int(seen.stdout.split()[-1]) < 8
+    assert room.shell(f"kill -0 {os.getpid()}").returncode != 0
+
+
+CONNECT = (
+    "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(b'report')"
+)
+
+
+@needs_bwrap
+def test_it_reports_to_a_daemon_that_was_started_again_meanwhile(room: Room) -> None:
+    address = str(room.place / "m/daemon.sock")
+    waiting = f"import sys; print('up', flush=True); sys.stdin.readline(); {CONNECT}"
+    words = isolated(
+        [sys.executable, "-I", "-S", "-c", waiting, address], room.sandbox(), shutil.which("bwrap")
+    )
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdin
+        assert child.stdout
+        assert child.stdout.readline() == "up\n"
+        room.listen()
+        heard: list[bytes] = []
+
+        def hear() -> None:
+            connection, _ = room.listener.accept()
+            with connection:
+                heard.append(connection.recv(100))
+
+        ear = threading.Thread(target=hear, daemon=True)
+        ear.start()
+        child.stdin.write("go\n")
+        child.stdin.flush()
+        assert child.wait(timeout=60) == 0
+        ear.join(timeout=60)
+        assert heard == [b"report"]
+
+
+@needs_bwrap
+def test_it_commits_in_its_worktree_but_cannot_change_what_git_runs(room: Room) -> None:
+    place = room.place
+    repository = place / "other"
+    env = os.environ | {"HOME": str(place)}
+    (place / ".gitconfig").write_text(
+        "[user]\nname = T\nemail = t@example.org\n[init]\ndefaultBranch = main\n"
+    )
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "begin"]):
+        subprocess.run(["git", *words], cwd=repository, env=env, check=True)
+    tree = worktrees.create(str(repository), str(place / "m/worktrees/sess_1"), "sess_1", "t")
+    folders = worktrees.git_folders(tree.path)
+    allowed = {
+        "readable": (str(place / ".gitconfig"),),
+        "cwd": tree.path,
+        "writable": folders.writable,
+        "protected": folders.protected,
+    }
+    done = room.shell(
+        "echo x > new && git add -A && git commit -qm work && git status --porcelain", **allowed
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert worktrees.merge(tree).files == ("new",)
+    own = folders.writable[-1]
+    for attack in (
+        "git config core.fsmonitor evil",
+        f"echo evil > {repository}/.git/hooks/pre-commit",
+        f"mv {repository}/.git/hooks {repository}/.git/h2",
+        f"mv {repository}/.git/worktrees {repository}/.git/w2",
+        f"mv {own} {own}2",
+        f"echo /evil > {own}/commondir",
+        f"rm -f {tree.path}/.git",
+        f"mv {tree.path}/.git {tree.path}/g",
+    ):
+        assert room.shell(attack, **allowed).returncode != 0, attack
+    room.shell(f"echo x > {repository}/file", **allowed)
+    assert not (repository / "file").exists()
+
+
+@needs_bwrap
+def test_all_of_it_ends_with_its_tree(room: Room) -> None:
+    script = "setsid sh -c 'trap \"\" TERM HUP; echo up; sleep 600' & trap '' TERM; wait"
+    words = isolated(["sh", "-c", script], room.sandbox(), shutil.which("bwrap"))
+    marked = os.environ | {"MAESTRO_SESSION_ID": f"sess_isolated{os.getpid()}"}
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, env=marked, start_new_session=True)
+    assert child.stdout
+    assert child.stdout.readline() == b"up\n"
+    started = start_time(child.pid)
+    assert started is not None
+    ended = end_tree(ProcessId(child.pid, started), marked["MAESTRO_SESSION_ID"], grace=0.05)
+    child.wait()
+    child.stdout.close()
+    assert len(ended) >= 4
+    assert all(start_time(process.pid) is None for process in ended)
