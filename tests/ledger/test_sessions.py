@@ -181,7 +181,13 @@ def test_a_session_remembers_its_pane_and_its_worktree(board: Board) -> None:
     own = Worktree(project="/p", path="/w", cwd="/w/src", branch="maestro/x")
     board.journal.write(HUMAN, lambda c: sessions.give_worktree(c, worker, own))
     found = session(board, worker)
-    assert (found.place, found.worktree, found.cwd, found.pid, found.mode) == (place, own, "/w/src", 77, "plan")
+    assert (found.place, found.worktree, found.cwd, found.pid, found.mode) == (
+        place,
+        own,
+        "/w/src",
+        77,
+        "plan",
+    )
     live = board.journal.read(lambda c: sessions.live_processes(c, "host_TEST"))
     assert live == {(77, 9): Actor("worker", worker)}
     board.journal.write(HUMAN, lambda c: sessions.give_worktree(c, worker, None))

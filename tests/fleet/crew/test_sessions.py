@@ -112,7 +112,9 @@ def test_dying_early_shows_the_last_screen(maestro: Maestro, project: dict[str, 
     assert done.returncode == 1
     assert "No such file or directory" in done.stdout
     [session] = maestro.json("session", "list", "--all")
-    assert (session["status"], "exit code 2" in session["lastReport"]) == ("error", True), session["lastReport"]
+    assert (session["status"], "exit code 2" in session["lastReport"]) == ("error", True), session[
+        "lastReport"
+    ]
 
 
 @pytest.mark.parametrize(
