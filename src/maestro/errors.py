@@ -6,7 +6,8 @@
     ├── Conflict                    4   409  right request, wrong moment
     │   ├── IllegalTransition                a status cannot become that one
     │   ├── DependencyCycle                  tasks would wait for each other for ever
-    │   └── KeyReused                        an idempotency key came back with another request
+    │   ├── KeyReused                        an idempotency key came back with another request
+    │   └── GitFailed                        git ended with an error
     ├── Refused                     5   403  the caller's role may not
     │   └── Unauthenticated         5   401  no token, or one that is unknown or revoked
     ├── DaemonError                 6   503  the daemon cannot be reached or started
@@ -82,6 +83,12 @@ class DependencyCycle(Conflict):
 
 class KeyReused(Conflict):
     code = "key_reused"
+
+
+class GitFailed(Conflict):
+    """git ended with an error; `context["words"]` is what it said."""
+
+    code = "git_failed"
 
 
 class Refused(MaestroError):

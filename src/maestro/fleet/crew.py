@@ -10,6 +10,7 @@ import asyncio
 import os
 import shutil
 import socket
+import sys
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -302,7 +303,8 @@ class Crew:
             own=launcher.own_folders(env),
             writable=(*([session.worktree.path] if session.worktree else []), *git.writable),
             protected=git.protected,
-            readable=(os.path.realpath(self.home.path("sessions", session.id)),),
+            # Its launch files, and Maestro itself, wherever it is installed: it reports by it.
+            readable=(os.path.realpath(self.home.path("sessions", session.id)), os.path.realpath(sys.prefix)),
         )
         argv = isolated(plan.argv, sandbox, shutil.which("bwrap", path=env.get("PATH")))
         return msgspec.structs.replace(plan, argv=argv)

@@ -6,20 +6,12 @@ import os
 import subprocess
 from collections.abc import Mapping
 
-from maestro.errors import Conflict, NotFound, TimedOut
+from maestro.errors import Conflict, GitFailed, NotFound, TimedOut
 from maestro.redact import clean
 
 _SECONDS = 300.0
 _PASSED_ON = frozenset({"HOME", "LANG", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER", "XDG_CONFIG_HOME"})
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":", "LC_ALL": "C.UTF-8"}
-
-
-class GitFailed(Conflict):
-    """git ended with an error; `words` is what it said."""
-
-    def __init__(self, verb: str, words: str) -> None:
-        super().__init__(f"git {verb} failed: {words or 'it said nothing'}")
-        self.words = words
 
 
 class Git:
@@ -36,7 +28,7 @@ class Git:
     def raw(self, *words: str, stdin: bytes = b"") -> bytes:
         done = self.answer(*words, stdin=stdin)
         if done.returncode != 0:
-            raise GitFailed(words[0], clean(done.stderr.decode("utf-8", "replace")).strip())
+            raise _failed(words[0], done)
         return done.stdout
 
     def __call__(self, *words: str) -> str:
@@ -47,7 +39,7 @@ class Git:
         """For questions that git answers by its exit code, 0 or 1."""
         done = self.answer(*words)
         if done.returncode not in {0, 1}:
-            raise GitFailed(words[0], clean(done.stderr.decode("utf-8", "replace")).strip())
+            raise _failed(words[0], done)
         return done.returncode == 0
 
     def names(self, *words: str) -> tuple[str, ...]:
@@ -84,3 +76,8 @@ class Git:
             raise Conflict(f"{self.folder} is not a folder.") from error
         except subprocess.TimeoutExpired as error:
             raise TimedOut(f"git {words[0]} took over {_SECONDS:.0f} s in {self.folder}.") from error
+
+
+def _failed(verb: str, done: subprocess.CompletedProcess[bytes]) -> GitFailed:
+    words = clean(done.stderr.decode("utf-8", "replace")).strip()
+    return GitFailed(f"git {verb} failed: {words or 'it said nothing'}.", words=words)

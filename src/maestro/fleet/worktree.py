@@ -14,8 +14,8 @@ import unicodedata
 
 import msgspec
 
-from maestro.errors import Conflict, InvalidInput, NotFound
-from maestro.fleet.git import Git, GitFailed
+from maestro.errors import Conflict, GitFailed, InvalidInput, NotFound
+from maestro.fleet.git import Git
 from maestro.fleet.overlaps import Touched
 from maestro.ledger.facts import Worktree
 from maestro.redact import clean
@@ -137,7 +137,7 @@ def merge(worktree: Worktree, message: str = "") -> Merged:
         if git.maybe("rev-parse", "--verify", "--quiet", "MERGE_HEAD") is not None:
             git.maybe("merge", "--abort")
         raise Conflict(
-            f"{branch} cannot be merged into {into}: {error.words}", hint="Nothing was changed."
+            f"{branch} cannot be merged into {into}: {error.context['words']}", hint="Nothing was changed."
         ) from error
     files = git.names("diff", "--name-only", "--no-renames", "-z", before, "HEAD")
     return Merged(branch, into, git("rev-parse", "HEAD"), files)
@@ -202,7 +202,7 @@ def _repository(folder: str) -> Git:
     try:
         inside = git("rev-parse", "--is-inside-work-tree")
     except GitFailed as error:
-        if "dubious ownership" in error.words:
+        if "dubious ownership" in error.context["words"]:
             raise Conflict(
                 f"git does not trust {folder}, which belongs to another user.",
                 hint=f"If you do, type: git config --global --add safe.directory {folder}",
