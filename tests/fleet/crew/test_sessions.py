@@ -349,3 +349,22 @@ def test_spawn_and_stop_survive_kills_of_the_daemon(
         maestro("session", "stop", session_id)
     assert maestro.json("session", "list") == []
     until(lambda: not agents(maestro))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1200)
+def test_many_panes_leave_nothing_behind(maestro: Maestro, script: Any) -> None:
+    count = 50 if SOAK else 8
+    path = script({"say": "I am at work on it."})
+    rows = "".join(
+        f"  - {{label: W{n}, agent: scripted, model: {path}, prompt: Begin, window: w{n // 5}}}\n"
+        for n in range(count)
+    )
+    (maestro.cwd / "fleet.yml").write_text(f"name: many\npanes:\n{rows}")
+    told = maestro.json("up", timeout=300)
+    assert outcomes(told) == ["started"] * count
+    assert len(panes(maestro, "many")) == count
+    assert len(maestro.json("down", "many", timeout=300)) == count
+    assert agents(maestro) == []
+    assert os.listdir(maestro.home.path("fleets")) == []
+    assert maestro.json("session", "list") == []
