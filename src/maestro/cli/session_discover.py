@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from maestro import errors
 from maestro.cli import render
 from maestro.cli.parser import Parser, wants_json
 from maestro.server.client import Daemon, quoted
@@ -21,7 +22,16 @@ def describe_discover(discover: Parser) -> None:
 
 
 def describe_adopt(adopt: Parser) -> None:
-    adopt.add_argument("transcript", metavar="TRANSCRIPT_ID|PATH", help="the beginning of an id will do")
+    adopt.add_argument(
+        "transcript", metavar="TRANSCRIPT_ID|PATH", nargs="?", help="the beginning of an id will do"
+    )
+    adopt.add_argument(
+        "--pane", metavar="%%N", help="a pane of your own tmux instead; nothing else there is changed"
+    )
+    adopt.add_argument("--agent", metavar="A", help="with --pane: which agent runs there")
+    adopt.add_argument(
+        "--tmux-socket", metavar="PATH", help="with --pane: default: the tmux that this runs in"
+    )
     adopt.add_argument("--name")
     adopt.add_argument(
         "--project", metavar="PROJECT", help="default: the project of its folder, made if need be"
@@ -82,7 +92,30 @@ _DISCOVERED = {
 }
 
 
+def _adopt_pane(arguments: Namespace) -> Any:
+    socket = arguments.tmux_socket or os.environ.get("TMUX", "").partition(",")[0]
+    if not socket:
+        raise errors.InvalidInput(
+            "In which tmux?", hint="Run this inside it, or give its socket: --tmux-socket PATH"
+        )
+    body: dict[str, Any] = {
+        "socket": os.path.abspath(socket),
+        "paneId": arguments.pane,
+        "environment": _agents_environment(),
+    }
+    chosen = {"agent": arguments.agent, "name": arguments.name, "projectId": arguments.project}
+    body |= {name: value for name, value in chosen.items() if value}
+    return Daemon(os.environ).call("POST", "/api/sessions/adopt-pane", body, timeout=120)
+
+
 def adopt(arguments: Namespace) -> None:
+    if bool(arguments.transcript) == bool(arguments.pane):
+        raise errors.InvalidInput(
+            "What shall be adopted?", hint="Name a transcript (id or path), or a pane: --pane %N"
+        )
+    if arguments.pane:
+        _show_adopted(arguments, _adopt_pane(arguments))
+        return
     body: dict[str, Any] = {"wanted": arguments.transcript, "environment": _agents_environment()}
     if "/" in arguments.transcript or os.path.exists(arguments.transcript):
         body["wanted"] = os.path.abspath(arguments.transcript)
@@ -90,7 +123,10 @@ def adopt(arguments: Namespace) -> None:
         body["name"] = arguments.name
     if arguments.project:
         body["projectId"] = arguments.project
-    session = Daemon(os.environ).call("POST", "/api/sessions/adopt", body, timeout=120)
+    _show_adopted(arguments, Daemon(os.environ).call("POST", "/api/sessions/adopt", body, timeout=120))
+
+
+def _show_adopted(arguments: Namespace, session: Mapping[str, Any]) -> None:
     if wants_json(arguments):
         render.print_json(session)
         return

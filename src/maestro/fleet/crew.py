@@ -20,17 +20,19 @@ import structlog
 
 from maestro import home as homes
 from maestro import processes
+from maestro.agents import Transcript
 from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest
-from maestro.agents.registry import agent_named, launcher_named
-from maestro.errors import Conflict, MaestroError, NotFound
+from maestro.agents.registry import agent_named, agent_names, launcher_named
+from maestro.errors import Conflict, InvalidInput, MaestroError, NotFound
 from maestro.files import write_atomically
 from maestro.fleet import worktree as worktrees
 from maestro.fleet.door import FOLDER
+from maestro.fleet.guests import Guests
 from maestro.fleet.isolate import Sandbox, isolated
 from maestro.fleet.launch import LAUNCH_FILE, caller_environment, entry_argv, launch_file, session_environment
 from maestro.fleet.processtree import GRACE_SECONDS, ProcessId, end_tree
 from maestro.fleet.prompt import PromptTask, first_prompt
-from maestro.fleet.requests import Spawn
+from maestro.fleet.requests import AdoptPane, Spawn
 from maestro.fleet.states import PaneStates
 from maestro.fleet.tmux import Pane, Tmux
 from maestro.ledger import sessions, tasks
@@ -63,6 +65,7 @@ class Crew:
     ) -> None:
         self.journal = journal
         self.home = home
+        self.guests = Guests(home.path("guests.json"))
         self.transcript_of = transcript_of
         self._fleets: dict[str, PaneStates] = {}
         self._settling: dict[str, asyncio.Task[None]] = {}
@@ -73,14 +76,15 @@ class Crew:
     # Fleets.
 
     def socket(self, fleet: str) -> str:
-        return self.home.path("fleets", fleet)
+        return self.guests.socket(fleet) or self.home.path("fleets", fleet)
 
     def names(self) -> list[str]:
-        """Fleets that have, or had, a tmux server."""
+        """Fleets that have, or had, a tmux server; those of our own and those where we are guests."""
         try:
-            return sorted(os.listdir(self.home.path("fleets")))
+            own = os.listdir(self.home.path("fleets"))
         except FileNotFoundError:
-            return []
+            own = []
+        return sorted({*own, *self.guests.names()})
 
     def runs(self, fleet: str) -> bool:
         """Whether a tmux server answers at the fleet's socket."""
@@ -97,12 +101,14 @@ class Crew:
         if states is None:
             path = self.socket(fleet)
             homes.check_socket_path(path)
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            tmux = Tmux(path, dict(os.environ))
+            guest = self.guests.socket(fleet) is not None
+            if not guest:
+                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            tmux = Tmux(path, dict(os.environ), guest=guest)
             states = self._fleets[fleet] = PaneStates(tmux, self.journal.clock)
             tmux.on_change = lambda: self._changed(fleet)
         before = states.tmux.server
-        if await states.tmux.start() != before:
+        if await states.tmux.start() != before and not states.tmux.guest:
             await states.install()
         return states.tmux
 
@@ -383,6 +389,47 @@ class Crew:
             pane = await tmux.pane(pane.pane_id)
         return pane
 
+    async def adopt_pane(self, actor: Actor, request: AdoptPane) -> Session:
+        """Make a session of an agent that a person runs in a pane of their own tmux. Only pane options are set there."""
+        require(actor, "session.adopt")
+        fleet = await asyncio.to_thread(self.guests.add, request.socket)
+        tmux = await self.open(fleet)
+        pane = await tmux.pane(request.pane_id)
+        if pane.session_id:
+            return await self.session(pane.session_id)
+        agent = request.agent or pane.command
+        if agent not in agent_names():
+            raise InvalidInput(
+                f"{request.pane_id} runs “{pane.command}”.",
+                hint=f"Name the agent: --agent {'|'.join(agent_names())}",
+            )
+        cwd = await asyncio.to_thread(os.path.realpath, f"/proc/{pane.pane_pid}/cwd")
+        newest = await asyncio.to_thread(self._newest_transcript, agent, cwd, request.environment)
+        session_id = await asyncio.to_thread(
+            self.journal.write,
+            actor,
+            lambda change: sessions.adopt_session(
+                change,
+                agent=agent,
+                transcript_id=newest.session_id if newest else pane.pane_id,
+                transcript_path=str(newest.path) if newest else None,
+                cwd=cwd,
+                project=request.project_id,
+                name=request.name,
+            ),
+        )
+        session = await self.session(session_id)
+        options = {"@session_id": session.id, "@pane_label": session.name, "@pane_notify": "working"}
+        await tmux.set_options(pane.ref, options)
+        await self._place(session.id, fleet, session.name, pane)
+        return await self.session(session.id)
+
+    @staticmethod
+    def _newest_transcript(agent: str, cwd: str, env: Mapping[str, str]) -> Transcript | None:
+        """What an agent in this folder wrote last."""
+        found = agent_named(agent).transcripts({**os.environ, **env}, cwd)
+        return max(found, key=lambda one: one.modified, default=None)
+
     # Finding again.
 
     async def settle(self) -> None:
@@ -453,7 +500,8 @@ class Crew:
         session = await self.session(wanted)
         own = actor.session_id is not None and session.parent_session_id == actor.session_id
         require(actor, "session.change", own=own)
-        if session.place is None and session.pid is None:
+        adopted = session.place is not None and self.guests.socket(session.place.fleet) is not None
+        if adopted or (session.place is None and session.pid is None):
             raise Conflict(
                 "Maestro did not start this session.",
                 hint="End it in its own terminal; `session report` closes it here.",

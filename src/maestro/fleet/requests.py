@@ -38,6 +38,17 @@ class Spawn(Fact):
     environment: CallerEnvironment = Field(default_factory=dict)
 
 
+class AdoptPane(Fact):
+    """A pane of the user's own tmux server, by its socket and id."""
+
+    socket: PathText
+    pane_id: Annotated[str, Field(pattern=r"^%[0-9]+$")]
+    agent: Id | None = None
+    name: Name | None = None
+    project_id: Id | None = None
+    environment: CallerEnvironment = Field(default_factory=dict)
+
+
 class Up(Fact):
     """A fleet.yml, as text with the place that it came from."""
 

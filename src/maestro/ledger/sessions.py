@@ -108,7 +108,7 @@ def adopt_session(
     *,
     agent: str,
     transcript_id: str,
-    transcript_path: str,
+    transcript_path: str | None,
     cwd: str,
     project: str | None,
     name: str | None,

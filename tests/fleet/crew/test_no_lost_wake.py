@@ -32,7 +32,7 @@ def wait(maestro: Maestro, timeout: float) -> str | None:
 def interrupted_wait(maestro: Maestro, chance: random.Random) -> None:
     """A waiter that does not live to tell: killed, interrupted, or out of time."""
     words = [
-        BIN / "maestro",
+        str(BIN / "maestro"),
         "fleet",
         "coordinate-wait",
         "--as",

@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -368,3 +369,51 @@ def test_many_panes_leave_nothing_behind(maestro: Maestro, script: Any) -> None:
     assert agents(maestro) == []
     assert os.listdir(maestro.home.path("fleets")) == []
     assert maestro.json("session", "list") == []
+
+
+def test_a_pane_of_the_users_own_tmux_is_adopted_and_left_alone(maestro: Maestro, script: Any) -> None:
+    socket = maestro.place / "own"
+    path = script({"say": "I was here before Maestro."}, {"wait": True})
+
+    def tmux(*words: str) -> str:
+        done = subprocess.run(
+            ["tmux", "-S", socket, *words], env=maestro.env, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    agent = f"{sys.executable} -m maestro.testing.scripted_agent --script {path}"
+    tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "30", "-c", str(maestro.cwd), agent)
+    try:
+        before = (
+            tmux("show-options", "-g")
+            + tmux("show-hooks", "-g")
+            + tmux("list-sessions", "-F", "#{session_name}")
+        )
+        until(lambda: "I was here before Maestro." in tmux("capture-pane", "-p"))
+        words = ("session", "adopt", "--pane", "%0", "--tmux-socket", str(socket), "--name", "Mine")
+        unsure = maestro(*words)
+        assert (unsure.returncode, "--agent" in unsure.stderr) == (2, True)
+        session = maestro.json(*words, "--agent", "scripted")
+        assert maestro.json(*words, "--agent", "scripted")["id"] == session["id"], "twice is harmless"
+        assert (
+            tmux("display-message", "-p", "-t", "%0", "#{@session_id} #{@pane_label}").strip()
+            == f"{session['id']} Mine"
+        )
+        assert maestro.json("session", "logs", "Mine")["entries"][-1]["text"] == "I was here before Maestro."
+        assert "before Maestro" in maestro.json("fleet", "capture-pane", "Mine")["content"]
+        maestro("fleet", "notify", "unchecked", "--pane", "Mine")
+        assert maestro("fleet", "coordinate-wait", "--timeout", "0").stdout.split("|")[1:3] == [
+            "unchecked",
+            "Mine",
+        ]
+        stop = maestro("session", "stop", "Mine")
+        assert (stop.returncode, "did not start" in stop.stderr) == (4, True)
+        after = (
+            tmux("show-options", "-g")
+            + tmux("show-hooks", "-g")
+            + tmux("list-sessions", "-F", "#{session_name}")
+        )
+        assert after == before
+        assert tmux("list-clients") == ""
+    finally:
+        tmux("kill-server")

@@ -13,7 +13,7 @@ from maestro.fleet import muster
 from maestro.fleet.checkouts import Checkouts
 from maestro.fleet.crew import Crew
 from maestro.fleet.panes import manages_words
-from maestro.fleet.requests import Spawn, Up, UpOutcome
+from maestro.fleet.requests import AdoptPane, Spawn, Up, UpOutcome
 from maestro.fleet.wait import coordinate_wait
 from maestro.ledger.facts import Fact, Id, Ids, PathText, Session, Text
 from maestro.ledger.roles import require
@@ -229,6 +229,12 @@ def the_only(crew: Crew) -> str:
             hint=f"Name one with --fleet: {', '.join(running) or 'none runs'}.",
         )
     return running[0]
+
+
+@router.post("/sessions/adopt-pane", status_code=201)
+async def adopt_pane(desk: AtDesk, actor: Calling, request: AdoptPane) -> Session:
+    """Make a session of an agent that a person runs in a pane of their own tmux server."""
+    return await desk.crew.adopt_pane(actor, request)
 
 
 class Stop(Fact):
