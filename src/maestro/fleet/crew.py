@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import socket
 import sys
 import uuid
 from collections.abc import Callable, Mapping
@@ -20,20 +19,18 @@ import structlog
 
 from maestro import home as homes
 from maestro import processes
-from maestro.agents import Transcript
 from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest
-from maestro.agents.registry import agent_named, agent_names, launcher_named
-from maestro.errors import Conflict, InvalidInput, MaestroError, NotFound
+from maestro.agents.registry import agent_named, launcher_named
+from maestro.errors import Conflict, MaestroError
 from maestro.files import write_atomically
 from maestro.fleet import worktree as worktrees
 from maestro.fleet.door import FOLDER
-from maestro.fleet.guests import Guests
+from maestro.fleet.fleets import Fleets
 from maestro.fleet.isolate import Sandbox, isolated
 from maestro.fleet.launch import LAUNCH_FILE, caller_environment, entry_argv, launch_file, session_environment
 from maestro.fleet.processtree import GRACE_SECONDS, ProcessId, end_tree
 from maestro.fleet.prompt import PromptTask, first_prompt
-from maestro.fleet.requests import AdoptPane, Spawn
-from maestro.fleet.states import PaneStates
+from maestro.fleet.requests import Spawn
 from maestro.fleet.tmux import Pane, Tmux
 from maestro.ledger import sessions, tasks
 from maestro.ledger.facts import NewSession, Place, Session, SessionChange, SessionStatus
@@ -57,113 +54,24 @@ class Begun(NamedTuple):
     quiet: bool  # without a prompt an agent writes nothing: its screen must do as evidence
 
 
-class Crew:
-    """Every fleet of this daemon."""
+class Crew(Fleets):
+    """Every fleet of this daemon, with the sessions in it."""
 
     def __init__(
         self, journal: Journal, home: homes.Home, transcript_of: Callable[[Session], os.PathLike[str] | None]
     ) -> None:
-        self.journal = journal
-        self.home = home
-        self.guests = Guests(home.path("guests.json"))
+        super().__init__(journal, home)
         self.transcript_of = transcript_of
-        self._fleets: dict[str, PaneStates] = {}
         self._settling: dict[str, asyncio.Task[None]] = {}
         self._unsettled: set[str] = set()
         self._stopping: set[str] = set()
-        self._closed = False
-
-    # Fleets.
-
-    def socket(self, fleet: str) -> str:
-        return self.guests.socket(fleet) or self.home.path("fleets", fleet)
-
-    def names(self) -> list[str]:
-        """Fleets that have, or had, a tmux server; those of our own and those where we are guests."""
-        try:
-            own = os.listdir(self.home.path("fleets"))
-        except FileNotFoundError:
-            own = []
-        return sorted({*own, *self.guests.names()})
-
-    def runs(self, fleet: str) -> bool:
-        """Whether a tmux server answers at the fleet's socket."""
-        try:
-            with socket.socket(socket.AF_UNIX) as knocking:
-                knocking.connect(self.socket(fleet))
-        except OSError:
-            return False
-        return True
-
-    async def open(self, fleet: str) -> Tmux:
-        """The fleet's tmux server, started if need be."""
-        states = self._fleets.get(fleet)
-        if states is None:
-            path = self.socket(fleet)
-            homes.check_socket_path(path)
-            guest = self.guests.socket(fleet) is not None
-            if not guest:
-                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            tmux = Tmux(path, dict(os.environ), guest=guest)
-            states = self._fleets[fleet] = PaneStates(tmux, self.journal.clock)
-            tmux.on_change = lambda: self._changed(fleet)
-        before = states.tmux.server
-        if await states.tmux.start() != before and not states.tmux.guest:
-            await states.install()
-        return states.tmux
-
-    async def states(self, fleet: str) -> PaneStates:
-        """The state of a running fleet's panes."""
-        if not self.runs(fleet):
-            raise NotFound(f"The fleet “{fleet}” does not run.", hint="`maestro up` starts it.")
-        await self.open(fleet)
-        return self._fleets[fleet]
-
-    async def find_pane(self, wanted: str, fleet: str | None = None) -> tuple[PaneStates, Pane]:
-        """The pane that is meant: by its id (`%3`), its label, or its session's id or name."""
-        fleets = [fleet] if fleet else [name for name in self.names() if self.runs(name)]
-        found: list[tuple[PaneStates, Pane]] = []
-        for name in fleets:
-            states = await self.states(name)
-            panes = await states.tmux.panes()
-            found += [(states, p) for p in panes if wanted in {p.pane_id, p.label, p.session_id}]
-        if not found and not wanted.startswith("%"):
-            session = await self.session(wanted)
-            if session.place is not None and session.id != wanted:
-                return await self.find_pane(session.id, session.place.fleet)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise Conflict(
-                f"“{wanted}” is a pane in {len(found)} fleets.", hint="Name the fleet: --fleet NAME"
-            )
-        raise NotFound(f"There is no pane “{wanted}”.", hint="`maestro fleet list-panes` shows all.")
-
-    async def running(self, fleet: str) -> Tmux | None:
-        """The fleet's tmux server if it runs."""
-        return await self.open(fleet) if self.runs(fleet) else None
-
-    async def end_fleet(self, fleet: str) -> None:
-        """End the fleet's tmux server, and remove its socket."""
-        tmux = await self.running(fleet)
-        states = self._fleets.pop(fleet, None)
-        if states is not None:
-            states.tmux.on_change = lambda: None
-            await states.close()
-        if tmux is not None:
-            await tmux.kill_server()
-        if os.path.exists(self.socket(fleet)):  # noqa: ASYNC240 - one look at a local file
-            os.unlink(self.socket(fleet))
 
     async def close(self) -> None:
-        """Let go of every server; they live on."""
         self._closed = True
         for task in self._settling.values():
             task.cancel()
         await asyncio.gather(*self._settling.values(), return_exceptions=True)
-        for states in self._fleets.values():
-            await states.close()
-            await states.tmux.close()
+        await super().close()
 
     # Starting.
 
@@ -199,7 +107,7 @@ class Crew:
             except MaestroError as error:
                 await self._end(session.id, "error", f"It could not be started: {error.message}")
                 raise
-        await self._place(session.id, request.fleet, request.label or session.name, pane)
+        await self.place(session.id, request.fleet, request.label or session.name, pane)
         return Begun(session, request.fleet, pane, quiet)
 
     async def ready(self, begun: Begun) -> Session:
@@ -389,47 +297,6 @@ class Crew:
             pane = await tmux.pane(pane.pane_id)
         return pane
 
-    async def adopt_pane(self, actor: Actor, request: AdoptPane) -> Session:
-        """Make a session of an agent that a person runs in a pane of their own tmux. Only pane options are set there."""
-        require(actor, "session.adopt")
-        fleet = await asyncio.to_thread(self.guests.add, request.socket)
-        tmux = await self.open(fleet)
-        pane = await tmux.pane(request.pane_id)
-        if pane.session_id:
-            return await self.session(pane.session_id)
-        agent = request.agent or pane.command
-        if agent not in agent_names():
-            raise InvalidInput(
-                f"{request.pane_id} runs “{pane.command}”.",
-                hint=f"Name the agent: --agent {'|'.join(agent_names())}",
-            )
-        cwd = await asyncio.to_thread(os.path.realpath, f"/proc/{pane.pane_pid}/cwd")
-        newest = await asyncio.to_thread(self._newest_transcript, agent, cwd, request.environment)
-        session_id = await asyncio.to_thread(
-            self.journal.write,
-            actor,
-            lambda change: sessions.adopt_session(
-                change,
-                agent=agent,
-                transcript_id=newest.session_id if newest else pane.pane_id,
-                transcript_path=str(newest.path) if newest else None,
-                cwd=cwd,
-                project=request.project_id,
-                name=request.name,
-            ),
-        )
-        session = await self.session(session_id)
-        options = {"@session_id": session.id, "@pane_label": session.name, "@pane_notify": "working"}
-        await tmux.set_options(pane.ref, options)
-        await self._place(session.id, fleet, session.name, pane)
-        return await self.session(session.id)
-
-    @staticmethod
-    def _newest_transcript(agent: str, cwd: str, env: Mapping[str, str]) -> Transcript | None:
-        """What an agent in this folder wrote last."""
-        found = agent_named(agent).transcripts({**os.environ, **env}, cwd)
-        return max(found, key=lambda one: one.modified, default=None)
-
     # Finding again.
 
     async def settle(self) -> None:
@@ -470,16 +337,16 @@ class Crew:
             tmux = await self.running(fleet)
             pane = await self._pane_of(tmux, session.id) if tmux else None
             if tmux is not None and pane is not None:
-                await self._place(session.id, fleet, pane.label, pane)
+                await self.place(session.id, fleet, pane.label, pane)
                 await self._ready(tmux, session.id, pane, quiet=False)
                 return True
         return False
 
     def _changed(self, fleet: str) -> None:
         """tmux has news: look what became of the sessions, once for any number of news."""
+        super()._changed(fleet)
         if self._closed:
             return
-        self._fleets[fleet].changed()
         self._unsettled.add(fleet)
         running = self._settling.get(fleet)
         if running is None or running.done():
@@ -535,7 +402,7 @@ class Crew:
     async def _pane_of(self, tmux: Tmux, session_id: str) -> Pane | None:
         return next((pane for pane in await tmux.panes() if pane.session_id == session_id), None)
 
-    async def _place(self, session_id: str, fleet: str, label: str, pane: Pane) -> None:
+    async def place(self, session_id: str, fleet: str, label: str, pane: Pane) -> None:
         place = Place(
             fleet=fleet,
             label=label,

@@ -9,7 +9,7 @@ from fastapi import APIRouter, BackgroundTasks, Request
 from pydantic import Field
 
 from maestro.errors import InvalidInput, NotFound
-from maestro.fleet import muster
+from maestro.fleet import adoption, muster
 from maestro.fleet.checkouts import Checkouts
 from maestro.fleet.crew import Crew
 from maestro.fleet.panes import manages_words
@@ -234,7 +234,7 @@ def the_only(crew: Crew) -> str:
 @router.post("/sessions/adopt-pane", status_code=201)
 async def adopt_pane(desk: AtDesk, actor: Calling, request: AdoptPane) -> Session:
     """Make a session of an agent that a person runs in a pane of their own tmux server."""
-    return await desk.crew.adopt_pane(actor, request)
+    return await adoption.adopt_pane(desk.crew, actor, request)
 
 
 class Stop(Fact):

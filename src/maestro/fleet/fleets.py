@@ -1,0 +1,122 @@
+"""The tmux servers of this daemon's fleets: where they are, opened when needed, let go of when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+
+from maestro import home as homes
+from maestro.errors import Conflict, NotFound
+from maestro.fleet.guests import Guests
+from maestro.fleet.states import PaneStates
+from maestro.fleet.tmux import Pane, Tmux
+from maestro.ledger import sessions
+from maestro.ledger.journal import Journal
+
+
+class Fleets:
+    def __init__(self, journal: Journal, home: homes.Home) -> None:
+        self.journal = journal
+        self.home = home
+        self.guests = Guests(home.path("guests.json"))
+        self._fleets: dict[str, PaneStates] = {}
+        self._closed = False
+
+    def socket(self, fleet: str) -> str:
+        return self.guests.socket(fleet) or self.home.path("fleets", fleet)
+
+    def names(self) -> list[str]:
+        """Fleets that have, or had, a tmux server; those of our own and those where we are guests."""
+        try:
+            own = os.listdir(self.home.path("fleets"))
+        except FileNotFoundError:
+            own = []
+        return sorted({*own, *self.guests.names()})
+
+    def runs(self, fleet: str) -> bool:
+        """Whether a tmux server answers at the fleet's socket."""
+        try:
+            with socket.socket(socket.AF_UNIX) as knocking:
+                knocking.connect(self.socket(fleet))
+        except OSError:
+            return False
+        return True
+
+    async def open(self, fleet: str) -> Tmux:
+        """The fleet's tmux server, started if need be."""
+        states = self._fleets.get(fleet)
+        if states is None:
+            path = self.socket(fleet)
+            homes.check_socket_path(path)
+            guest = self.guests.socket(fleet) is not None
+            if not guest:
+                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            tmux = Tmux(path, dict(os.environ), guest=guest)
+            states = self._fleets[fleet] = PaneStates(tmux, self.journal.clock)
+            tmux.on_change = lambda: self._changed(fleet)
+        before = states.tmux.server
+        if await states.tmux.start() != before and not states.tmux.guest:
+            await states.install()
+        return states.tmux
+
+    async def states(self, fleet: str) -> PaneStates:
+        """The state of a running fleet's panes."""
+        if not self.runs(fleet):
+            raise NotFound(f"The fleet “{fleet}” does not run.", hint="`maestro up` starts it.")
+        await self.open(fleet)
+        return self._fleets[fleet]
+
+    async def find_pane(self, wanted: str, fleet: str | None = None) -> tuple[PaneStates, Pane]:
+        """The pane that is meant: by its id (`%3`), its label, or its session's id or name."""
+        fleets = [fleet] if fleet else [name for name in self.names() if self.runs(name)]
+        found: list[tuple[PaneStates, Pane]] = []
+        for name in fleets:
+            states = await self.states(name)
+            panes = await states.tmux.panes()
+            found += [(states, p) for p in panes if wanted in {p.pane_id, p.label, p.session_id}]
+        if not found and not wanted.startswith("%"):
+            session = await asyncio.to_thread(
+                self.journal.read, lambda connection: sessions.get_session(connection, wanted)
+            )
+            if session.place is not None and session.id != wanted:
+                return await self.find_pane(session.id, session.place.fleet)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise Conflict(
+                f"“{wanted}” is a pane in {len(found)} fleets.", hint="Name the fleet: --fleet NAME"
+            )
+        raise NotFound(f"There is no pane “{wanted}”.", hint="`maestro fleet list-panes` shows all.")
+
+    async def running(self, fleet: str) -> Tmux | None:
+        """The fleet's tmux server if it runs."""
+        return await self.open(fleet) if self.runs(fleet) else None
+
+    async def end_fleet(self, fleet: str) -> None:
+        """End the fleet's tmux server, and remove its socket."""
+        if self.guests.socket(fleet) is not None:
+            raise Conflict(
+                f"{fleet} is a tmux server of your own.", hint="End it yourself: Maestro only looks into it."
+            )
+        tmux = await self.running(fleet)
+        states = self._fleets.pop(fleet, None)
+        if states is not None:
+            states.tmux.on_change = lambda: None
+            await states.close()
+        if tmux is not None:
+            await tmux.kill_server()
+        if os.path.exists(self.socket(fleet)):  # noqa: ASYNC240 - one look at a local file
+            os.unlink(self.socket(fleet))
+
+    async def close(self) -> None:
+        """Let go of every server; they live on."""
+        self._closed = True
+        for states in self._fleets.values():
+            await states.close()
+            await states.tmux.close()
+
+    def _changed(self, fleet: str) -> None:
+        """tmux has news."""
+        if not self._closed:
+            self._fleets[fleet].changed()
