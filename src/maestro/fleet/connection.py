@@ -105,8 +105,10 @@ class Connection:
         self._reconnecting = asyncio.get_running_loop().create_task(self._reconnect())
 
     async def _reconnect(self) -> None:
-        server = self.server
         async with self._one_at_a_time:
+            if self._control is not None and self._control.alive:
+                return  # somebody started it anew while we waited for our turn
+            server = self.server
             for pause in _PAUSES:
                 await asyncio.sleep(pause)
                 if server is None or not processes.is_same(server.pid, server.started, ""):
