@@ -362,7 +362,9 @@ class Crew(Fleets):
 
     # Ending.
 
-    async def stop(self, actor: Actor, wanted: str, *, force: bool = False) -> Session:
+    async def stop(
+        self, actor: Actor, wanted: str, *, force: bool = False, keep_pane: bool = False
+    ) -> Session:
         """End a session's whole process tree, and record it when all of it is dead."""
         session = await self.session(wanted)
         own = actor.session_id is not None and session.parent_session_id == actor.session_id
@@ -383,7 +385,8 @@ class Crew(Fleets):
         try:
             await asyncio.to_thread(end_tree, root, session.id, grace=0.0 if force else GRACE_SECONDS)
             stopped = await self._end(session.id, "stopped", f"Stopped by a {actor.role}.")
-            await self._close_pane(session)
+            if not keep_pane:
+                await self._close_pane(session)
         finally:
             self._stopping.discard(session.id)
         return stopped

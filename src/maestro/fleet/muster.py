@@ -66,7 +66,8 @@ async def down(crew: Crew, actor: Actor, fleet: str) -> list[Session]:
     require(actor, "fleet.control")
     members = await of_fleet(crew, fleet)
     live = [session for session in members if session.ended_at is None]
-    ended = await asyncio.gather(*(crew.stop(actor, session.id) for session in live))
+    # Their panes go with the server.
+    ended = await asyncio.gather(*(crew.stop(actor, session.id, keep_pane=True) for session in live))
     await crew.end_fleet(fleet)
 
     def leave(change: Change) -> str:

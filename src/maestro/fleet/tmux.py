@@ -65,6 +65,7 @@ class Tmux:
         self._env = {name: value for name, value in env.items() if name not in {"TMUX", "TMUX_PANE"}}
         self._guest: ServerId | None = None
         self._version: Version | None = None
+        self._closing_pane = asyncio.Lock()
         self._connection = Connection(self._attaching, _preparing(), self._env, self._changed)
 
     # The connection.
@@ -273,8 +274,12 @@ class Tmux:
         return await self.pane(ref.pane_id)
 
     async def kill_pane(self, ref: PaneRef) -> None:
+        """Close a pane. One at a time: tmux 3.3a crashes when a window loses two panes before it has told its control
+        clients of the first."""
         self._own("close panes")
-        await self.act(ref, ("kill-pane", "-t", ref.pane_id))
+        async with self._closing_pane:
+            await self.act(ref, ("kill-pane", "-t", ref.pane_id))
+            await self.run("display-message", "-p", "told")
 
     async def select(self, ref: PaneRef) -> None:
         """Make it the active pane of the active window of its session."""
