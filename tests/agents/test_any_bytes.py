@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from maestro.agents import NO_ENTRY, NOISE
+from maestro.agents import ENTRIES, NO_RESULT, Agent, Moment
 from maestro.agents.registry import agent_named
+from maestro.observe.digest import Subject
+from maestro.observe.recent import is_entry
+from maestro.observe.transcript import digest_transcript
 
+NOW = 1_794_772_800_000
 AGENTS = ("claude", "codex", "gemini")
 COUNT = 10_000 if os.environ.get("MAESTRO_SOAK") == "1" else 400
-SHOWN = {"text", "prompt", "api_error"}
 ODD_VALUES: list[Any] = [
     *(
         None,
@@ -175,11 +179,13 @@ def check(agent_name: str, line: bytes) -> None:
     padded = b"\n" + line + b"\n"
     buffer = bytearray(padded)
     assert agent.read(buffer, 1, len(padded) - 1) == plain
-    verdict = agent.glance(buffer, 1, len(padded) - 1)
-    if verdict == NOISE or agent.noise.match(buffer, 1, len(padded) - 1):
+    entries = agent.read(buffer, 1, len(padded) - 1, ENTRIES)
+    assert entries == plain or (entries == () and not any(map(is_entry, plain)))
+    without = agent.read(buffer, 1, len(padded) - 1, NO_RESULT)
+    assert without == plain or (without == () and {moment.kind for moment in plain} == {"tool_result"})
+    if agent.noise.match(buffer, 1, len(padded) - 1):
         assert plain == ()
-    if verdict == NO_ENTRY:
-        assert not SHOWN & {moment.kind for moment in plain}
+        assert line[2] == agent.noise_letter
     agent.usage(line)
 
 
@@ -199,6 +205,40 @@ def test_fast_equals_plain_on_changed_lines(agent: str, seed: int, *, harm: bool
 @given(line=st.binary(max_size=300))
 def test_fast_equals_plain_on_any_bytes(agent: str, line: bytes) -> None:
     check(agent, line.replace(b"\n", b""))
+
+
+class Plain:
+    """An agent that reads every line by ordinary JSON parsing."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self.noise = re.compile(rb"(?!)")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._agent, name)
+
+    def read(self, buffer: bytes | bytearray, start: int, end: int, wanted: int = 0) -> tuple[Moment, ...]:  # noqa: ARG002  # everything
+        return self._agent.read_plain(bytes(buffer[start:end]))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("agent_name", AGENTS)
+@settings(max_examples=COUNT // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 2**63), last=st.integers(0, 6), aged=st.booleans())
+def test_a_digest_equals_the_plain_one(
+    place: Path, agent_name: str, seed: int, last: int, *, aged: bool
+) -> None:
+    chance = random.Random(seed)
+    lines = chance.choices(LINES[agent_name], k=chance.randint(1, 12))
+    for number in range(len(lines)):
+        if chance.random() < 0.3:
+            lines[number] = rearranged(chance, lines[number], chance.choice(LINES[agent_name]))
+    path = place / "t.jsonl"
+    path.write_bytes(b"\n".join(lines) + chance.choice((b"", b"\n", b"\n\n")))
+    agent = agent_named(agent_name)
+    since = NOW - 3_600_000 if aged else None
+    fast = digest_transcript(agent, path, Subject("s"), now=NOW, last=last, since=since)
+    assert fast == digest_transcript(Plain(agent), path, Subject("s"), now=NOW, last=last, since=since)
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import textwrap
@@ -18,7 +17,6 @@ from maestro.observe.tail import BLOCK, LONGEST_LINE, TailReader
 from maestro.observe.transcript import read_recent
 
 CLAUDE = agent_named("claude")
-NOTHING = re.compile(rb"(?!)")
 
 
 def said(text: str, second: int = 0, **more: object) -> bytes:
@@ -43,8 +41,10 @@ def backwards(content: bytes, path: Path) -> list[bytes]:
     fd = os.open(path, os.O_RDONLY)
     try:
         return [
-            bytes(buffer[start:end])
-            for buffer, start, end, _ in TailReader().lines(fd, len(content), NOTHING)
+            line
+            for buffer, floor, high in TailReader().blocks(fd, len(content))
+            for line in reversed(bytes(buffer[floor + 1 : high]).split(b"\n"))
+            if line
         ]
     finally:
         os.close(fd)

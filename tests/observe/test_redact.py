@@ -120,3 +120,18 @@ def test_escape_sequences_go_whole(text: str, cleaned: str) -> None:
 def test_markup_is_text() -> None:
     entry = entry_of(Moment("text", 0, "<script>alert(1)</script> is what I wrote."))
     assert json.dumps(entry.text) == '"<script>alert(1)</script> is what I wrote."'
+
+
+FRAGMENTS = [
+    *("sk-", "SK-", "eyJ", "AIza", "AKIA", "ASIA", "asia", "xoxb-", "xapp-", "glpat-", "ghp_", "npm_", "hf_"),
+    *("sk_live_", "github_pat_", "Bearer", "BASIC", "basic", "password", "Token", "api-key", "secret", "pwd"),
+    *("https://", "postgres://", "a:b@", "-----BEGIN PRIVATE KEY-----", "=", ": ", ":=", " ", "\t", "\n"),
+    *("A1b2C3d4E5f6G7h8", "AAAABBBBCCCCDDDD", "expired", "'", '"'),
+]
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=8).map("".join))
+def test_nothing_that_a_pattern_matches_is_passed_over(text: str) -> None:
+    """A text is first searched for hints of secrets. With a hint before it, none of it is passed over."""
+    hint = "xapp-\n"
+    assert redact(hint + text) == hint + redact(text)

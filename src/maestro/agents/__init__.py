@@ -66,11 +66,11 @@ class Transcript(msgspec.Struct, frozen=True):
     cwd: str = ""
 
 
-# What a line's first bytes prove, without parsing it. Plain numbers: they are compared for every line.
-MUST_READ: Final = 0
-NOISE: Final = 1  # no moment at all
-NO_ENTRY: Final = 2  # nothing that a digest shows; perhaps a tool call or its result
-Glance = Literal[0, 1, 2]
+# How much of a line is wanted. Plain numbers: they are compared for every line.
+EVERYTHING: Final = 0
+NO_RESULT: Final = 1  # something newer is known, so a tool's result tells nothing
+ENTRIES: Final = 2  # what a digest shows
+Wanted = Literal[0, 1, 2]
 
 
 class Agent(Protocol):
@@ -78,9 +78,8 @@ class Agent(Protocol):
 
     name: str
     home_variables: tuple[str, ...]  # besides HOME, what says where it keeps its things
-    noise: re.Pattern[
-        bytes
-    ]  # a line that it matches holds no moment; tried on every line before anything else
+    noise: re.Pattern[bytes]  # a line that it matches holds no moment; tried before anything else
+    noise_letter: int  # the third byte of every line that `noise` matches
 
     def locate(self, session_id: str, cwd: str, env: Environment) -> Path | None:
         """The transcript of a session whose id is known; `cwd` may be empty."""
@@ -91,11 +90,12 @@ class Agent(Protocol):
     def project(self, head: bytes) -> str:
         """The working directory that a transcript's first bytes name, or nothing."""
 
-    def glance(self, buffer: Buffer, start: int, end: int) -> Glance:
-        """A cheap verdict on the line `buffer[start:end]`; `MUST_READ` is always right."""
+    def read(self, buffer: Buffer, start: int, end: int, wanted: Wanted = EVERYTHING) -> tuple[Moment, ...]:
+        """What the line `buffer[start:end]` says, oldest first. It ends where the buffer or the line does.
 
-    def read(self, buffer: Buffer, start: int, end: int) -> tuple[Moment, ...]:
-        """What a line says, oldest first. Never raises: a line that is no record says nothing."""
+        Never raises: a line that is no record says nothing. A line that holds nothing which is wanted may say
+        nothing, too.
+        """
 
     def read_plain(self, line: bytes) -> tuple[Moment, ...]:
         """The same by ordinary JSON parsing: what `read` must equal on every input."""

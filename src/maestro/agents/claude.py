@@ -12,12 +12,11 @@ from pathlib import Path
 
 import msgspec
 
-from maestro.agents import MUST_READ, NO_ENTRY, NOISE, Buffer, Environment, Glance, Moment, Transcript, Usage
+from maestro.agents import ENTRIES, EVERYTHING, Buffer, Environment, Moment, Transcript, Usage, Wanted
 from maestro.agents.files import config_folder, files_in, json_string
 from maestro.agents.records import (
     Record,
     count_of,
-    first,
     first_key,
     list_of,
     millis,
@@ -33,19 +32,18 @@ _NOT_TYPED_BY_A_PERSON = ("<local-command", "<system-reminder", "<command-", "<b
 _BACKGROUND_WORK_FINISHED = "<task-notification>"
 _INTERRUPTED = "[Request interrupted by user"
 _LONGEST_FOLDER = 200
+_WORDS = ("text", "prompt", "api_error")
 
-# A line's first inner brace opens the value of the key before it. So these bytes around it tell what the line
-# is, if no backslash came before: in a valid line they cannot be part of a string.
-_ATTACHMENT = b'"attachment":'
-_TOOL_RESULT = b'"message":{"role":"user","content":[{"tool_use_id"'
-_MESSAGE = b'"message":'
-_CONTENT = b'"content":['
-_CONTENT_KEY = b'"content":'
-_ESCAPED_LETTER = b"\\u00"
-_WORDLESS = (b'{"type":"tool_use"', b'{"type":"thinking"')
-_TYPE_FIRST = b'{"type":"'
-_BOOKKEEPING = re.compile(rb'\{"type":"(?!user"|assistant"|system")[^"\\]*"')
-_PARENT_FIRST = b'{"parentUuid":'
+# A line's first inner brace opens the value of the key right before it. With a comma before the key's quotes, in
+# a valid line these bytes cannot be part of a string, so they tell what the line is. A call's or a result's head
+# counts even if the line repeats a key later, or spells one with escapes: no CLI does, and most bytes stay unread.
+_ATTACHMENT = b',"attachment":{'
+_MESSAGE = b',"message":{'
+_RESULT = b',"message":{"role":"user","content":[{"tool_use_id"'
+_WORDLESS = (b',"content":[{"type":"tool_use"', b',"content":[{"type":"thinking"')
+_T, _R, _E = b"tre"  # of "attachment", "role" and "text": a look at one byte saves most comparisons
+_NOT_TYPE_FIRST = b'{"p'  # parentUuid
+_BOOKKEEPING = re.compile(rb'\{"type":"(?:[^uas\\]|u[^s\\]|a[^s\\]|s[^y\\])')  # not user, assistant or system
 _CWD = re.compile(rb'"cwd":("(?:[^"\\]|\\.)*")')
 
 
@@ -74,6 +72,7 @@ class _Record(msgspec.Struct, gc=False, rename="camel"):
     pending_background_agent_count: int = 0
 
 
+_A_RESULT = _Message([_Block(tool_use_id="")])
 _decode = msgspec.json.Decoder(_Record).decode
 
 
@@ -81,6 +80,7 @@ class Claude:
     name = "claude"
     home_variables: tuple[str, ...] = ("CLAUDE_CONFIG_DIR",)
     noise = _BOOKKEEPING
+    noise_letter = ord("t")
 
     def locate(self, session_id: str, cwd: str, env: Environment) -> Path | None:
         if not session_id or "/" in session_id or "\0" in session_id:
@@ -120,45 +120,51 @@ class Claude:
     def companions(self, path: Path) -> list[Path]:
         return sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))
 
-    def glance(self, buffer: Buffer, start: int, end: int) -> Glance:
+    def read(self, buffer: Buffer, start: int, end: int, wanted: Wanted = EVERYTHING) -> tuple[Moment, ...]:
         brace = buffer.find(b"{", start + 1, end)
-        key = brace - 10  # where a key called "message" would begin
-        if key <= start or buffer.find(b"\\", start, brace) >= 0:
-            return MUST_READ
-        if buffer.startswith(_MESSAGE, key):
-            if buffer.startswith(_TOOL_RESULT, key):
-                return NO_ENTRY
-            block = buffer.find(b"{", brace + 1, end)
-            if buffer.startswith(_WORDLESS, block) and _has_no_words(buffer, brace, block, end):
-                return NO_ENTRY
-        elif buffer.startswith(_ATTACHMENT, brace - 13):
-            return NOISE
-        return MUST_READ
-
-    def read(self, buffer: Buffer, start: int, end: int) -> tuple[Moment, ...]:
-        line = buffer[start:end]
-        if not line.startswith(_PARENT_FIRST):
-            if not line.startswith(_TYPE_FIRST):
-                return self.read_plain(bytes(line))
-            if _BOOKKEEPING.match(line):
+        is_result = False
+        if start + len(_ATTACHMENT) < brace < end - 2:
+            if buffer[brace + 2] == _R:
+                is_result = buffer.startswith(_RESULT, brace - 11)
+                if is_result and wanted:
+                    return ()
+            elif buffer[brace - 3] == _T and buffer.startswith(_ATTACHMENT, brace - 14):
                 return ()
+            elif wanted == ENTRIES:
+                block = buffer.find(b"{", brace + 1, end)
+                if block + 10 < end and buffer[block + 10] != _E and _is_wordless(buffer, brace, block, end):
+                    return ()
+        line = buffer[start:end]
+        if line[:3] != _NOT_TYPE_FIRST:
+            return () if _BOOKKEEPING.match(line) else self.read_plain(bytes(line))
         try:
             record = _decode(line)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             return self.read_plain(bytes(line))
         if record.attachment:
             return ()
-        message = record.message
-        if message is not None and len(message.content) == 1:
-            moments = _common_moments(record, message, line)
-            if moments is not None:
-                return moments
+        if is_result:
+            record.message = _A_RESULT
         moments = _moments(record)
-        return moments if _is_unambiguous(line, moments) else self.read_plain(bytes(line))
+        for moment in moments:
+            if moment.kind == "question" or (
+                wanted != ENTRIES and moment.kind in _WORDS and b'"text"' not in line
+            ):
+                return self.read_plain(bytes(line))  # its words lie deeper, or it may be none
+        return moments
 
     def read_plain(self, line: bytes) -> tuple[Moment, ...]:
         record = parse(line)
-        return () if record is None else _moments(_normalised(record))
+        if record is None or _is_bookkeeping(record):
+            return ()
+        normal = _normalised(record)
+        brace = line.find(b"{", 1)
+        if brace > 11 and line.startswith(_RESULT, brace - 11):
+            normal.message = _A_RESULT
+        moments = _moments(normal)
+        if brace > 11 and _is_wordless(line, brace, line.find(b"{", brace + 1), len(line)):
+            return tuple([moment for moment in moments if moment.kind not in _WORDS])
+        return moments
 
     def usage(self, line: bytes) -> Usage | None:
         if b'"usage"' not in line:
@@ -221,74 +227,25 @@ def _folders_of(projects: Path, cwd: str) -> list[Path]:
     ]
 
 
-def _has_no_words(buffer: Buffer, message: int, block: int, end: int) -> bool:
-    """Whether a message that begins with a tool call or a thought holds no text after it."""
-    if not buffer.startswith(_CONTENT, block - 11):
-        return False
-    if buffer.find(b"\\", message, end) >= 0 and (
-        buffer.find(b"\\", message, block) >= 0 or buffer.rfind(_ESCAPED_LETTER, block, end) >= 0
-    ):
-        return False
-    return buffer.rfind(b'"text"', block, end) < 0
-
-
-def _common_moments(record: _Record, message: _Message, line: Buffer) -> tuple[Moment, ...] | None:
-    """What nearly every line is: one text, one tool call or one tool's result. Nothing, if it may be more."""
-    block = message.content[0]
-    if isinstance(block, str):
-        return None
-    if record.type == "assistant":
-        kind = block.type
-        if (
-            (kind == "text" or (kind == "tool_use" and block.name not in _QUESTION_TOOLS))
-            and block.tool_use_id is msgspec.UNSET
-            and not record.is_api_error_message
-            and line.find(_MESSAGE) == line.rfind(_MESSAGE)
-            and line.find(_CONTENT_KEY) == line.rfind(_CONTENT_KEY)
-            and line.rfind(_ESCAPED_LETTER) < 0
-        ):
-            at = millis(record.timestamp)
-            if kind == "text":
-                said = Moment("text", at, block.text, message.id)
-            else:
-                said = Moment("tool_call", at, block.name, message.id)
-            return (said, Moment("turn_ended", at)) if message.stop_reason in _ENDS_A_TURN else (said,)
-    elif record.type == "user" and block.tool_use_id is not msgspec.UNSET and _is_tool_result(line):
-        return (Moment("tool_result", millis(record.timestamp)),)
-    return None
-
-
-def _is_tool_result(line: Buffer) -> bool:
-    """Whether the first message on a line begins with a tool's result."""
-    message = line.find(_MESSAGE)
+def _is_wordless(buffer: Buffer, brace: int, block: int, end: int) -> bool:
+    """Whether a line, whose first inner braces are given, holds a tool's call or a thought and no text."""
     return (
-        message > 0
-        and line.startswith(_TOOL_RESULT, message)
-        and line.find(b"{", 1) == message + len(_MESSAGE)
-    ) and line.find(b"\\", 0, message) < 0
-
-
-def _is_unambiguous(line: Buffer, moments: tuple[Moment, ...]) -> bool:
-    """Whether no repeated key can make the plain reading differ, and no question's words are wanted."""
-    if moments and moments[0].kind == "tool_result":
-        return _is_tool_result(line)
-    return (
-        line.find(_MESSAGE) == line.rfind(_MESSAGE)
-        and line.find(_CONTENT_KEY) == line.rfind(_CONTENT_KEY)
-        and line.rfind(_ESCAPED_LETTER) < 0
-        and "question" not in [moment.kind for moment in moments]
+        buffer.startswith(_WORDLESS, block - 12)
+        and buffer.startswith(_MESSAGE, brace - 11)
+        and buffer[brace + 2] != _R
+        and buffer.find(b"}", brace, block) < 0
+        and buffer.rfind(b'"text"', block, end) < 0
     )
 
 
-def _normalised(record: Record) -> _Record:
-    """A record of any shape as the fields that matter. What has the wrong type counts as absent.
-
-    Of a repeated message or content the first counts: so a line's head can tell what the line is.
-    """
+def _is_bookkeeping(record: Record) -> bool:
     name, value = first_key(record)
-    if "attachment" in record or (name == "type" and value not in _MESSAGE_TYPES):
-        return _Record()
-    message = first(record, "message")
+    return "attachment" in record or (name == "type" and value not in _MESSAGE_TYPES)
+
+
+def _normalised(record: Record) -> _Record:
+    """A record of any shape as the fields that matter. What has the wrong type counts as absent."""
+    message = record.get("message")
     return _Record(
         type=text_of(record.get("type")),
         message=_normalised_message(message) if isinstance(message, dict) else None,
@@ -303,7 +260,7 @@ def _normalised(record: Record) -> _Record:
 
 def _normalised_message(message: Record) -> _Message:
     return _Message(
-        content=_normalised_content(first(message, "content")),
+        content=_normalised_content(message.get("content")),
         id=text_of(message.get("id")),
         stop_reason=text_of(message.get("stop_reason")),
     )
@@ -333,9 +290,9 @@ def _moments(record: _Record) -> tuple[Moment, ...]:
         return _system_moments(record)
     if message is None:
         return ()
-    at = millis(record.timestamp)
     content = message.content
     blocks = [_Block("text", content)] if isinstance(content, str) else content
+    at = millis(record.timestamp)
     for block in blocks:
         if block.tool_use_id is not msgspec.UNSET or block.type == "tool_result":
             return (Moment("tool_result", at),)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from maestro.agents import MUST_READ, NO_ENTRY, NOISE, Buffer, Environment, Glance, Moment, Transcript, Usage
+from maestro.agents import ENTRIES, EVERYTHING, Buffer, Environment, Moment, Transcript, Usage, Wanted
 from maestro.agents.files import config_folder, files_in, json_string
 from maestro.agents.records import Record, count_of, first, list_of, millis, object_of, parse, text_of
 
@@ -28,6 +28,8 @@ _NOISY_LINES = tuple(
     for kind in ("session_meta", "world_state", "turn_context", "token_usage_record", "retained_context")
 )
 _RESPONSE_ITEM = b'"type":"response_item","payload":{'
+_RESPONSE = (b'{"type":"message"',)  # its words come again in an event
+_RESULTS = (*_RESPONSE, b'{"type":"function_call_output"', b'{"type":"custom_tool_call_output"')
 _EVENT = b'"type":"event_msg","payload":{'
 _NOISE = re.compile(
     rb'\{"timestamp":"[^"\\]*","ordinal":\d+,"type":"(?:session_meta"|world_state"|turn_context"|token_usage_record"'
@@ -68,6 +70,7 @@ class Codex:
     name = "codex"
     home_variables: tuple[str, ...] = ("CODEX_HOME",)
     noise = _NOISE
+    noise_letter = ord("t")
 
     def locate(self, session_id: str, cwd: str, env: Environment) -> Path | None:  # noqa: ARG002  # rollouts lie by date
         sessions = _sessions(env)
@@ -93,23 +96,17 @@ class Codex:
     def companions(self, path: Path) -> list[Path]:  # noqa: ARG002  # it has no subagents with files of their own
         return []
 
-    def glance(self, buffer: Buffer, start: int, end: int) -> Glance:
+    def read(self, buffer: Buffer, start: int, end: int, wanted: Wanted = EVERYTHING) -> tuple[Moment, ...]:
         brace = buffer.find(b"{", start + 1, end)
         kind = buffer.find(b'"type":', start, brace)
-        if brace < 0 or kind < 0 or buffer.find(b"\\", start, brace) >= 0:
-            return MUST_READ
-        if buffer.startswith(_RESPONSE_ITEM, kind):
-            return NOISE if buffer.startswith(b'{"type":"message"', brace) else NO_ENTRY
-        if buffer.startswith(_NOISY_LINES, kind):
-            return NOISE
-        if buffer.startswith(_EVENT, kind):
-            if buffer.startswith(_NOISY_EVENTS, brace):
-                return NOISE
-            if buffer.startswith(_ITEM_COMPLETED, brace) and _is_unspoken(buffer, brace, end):
-                return NOISE
-        return MUST_READ
-
-    def read(self, buffer: Buffer, start: int, end: int) -> tuple[Moment, ...]:
+        if brace > 0 and kind > 0 and buffer.find(b"\\", start, brace) < 0:
+            if buffer.startswith(_RESPONSE_ITEM, kind):
+                if wanted == ENTRIES or buffer.startswith(_RESULTS if wanted else _RESPONSE, brace):
+                    return ()
+            elif buffer.startswith(_NOISY_LINES, kind) or (
+                buffer.startswith(_EVENT, kind) and _is_noisy_event(buffer, brace, end)
+            ):
+                return ()
         try:
             line = _decode(memoryview(buffer)[start:end])
         except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -161,6 +158,12 @@ def _days_of(session_id: str) -> list[str]:
     except (ValueError, OverflowError, OSError):
         return []
     return [f"{born + timedelta(days=shift):%Y/%m/%d}" for shift in (0, -1, 1)]
+
+
+def _is_noisy_event(buffer: Buffer, payload: int, end: int) -> bool:
+    return buffer.startswith(_NOISY_EVENTS, payload) or (
+        buffer.startswith(_ITEM_COMPLETED, payload) and _is_unspoken(buffer, payload, end)
+    )
 
 
 def _is_unspoken(buffer: Buffer, payload: int, end: int) -> bool:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
-from maestro.agents import MUST_READ, NOISE, Buffer, Environment, Glance, Kind, Moment, Transcript, Usage
+from maestro.agents import EVERYTHING, Buffer, Environment, Kind, Moment, Transcript, Usage, Wanted
 from maestro.agents.files import config_folder, files_in
 from maestro.agents.records import Record, count_of, list_of, millis, object_of, parse, text_of
 
@@ -62,6 +62,7 @@ class Gemini:
     name = "gemini"
     home_variables: tuple[str, ...] = ()
     noise = _LAST_UPDATED
+    noise_letter = ord("$")
 
     def locate(self, session_id: str, cwd: str, env: Environment) -> Path | None:
         ending = f"-{session_id[:8]}.jsonl"
@@ -99,10 +100,7 @@ class Gemini:
     def companions(self, path: Path) -> list[Path]:  # noqa: ARG002  # it has no subagents with files of their own
         return []
 
-    def glance(self, buffer: Buffer, start: int, end: int) -> Glance:
-        return NOISE if _LAST_UPDATED.match(buffer, start, end) else MUST_READ
-
-    def read(self, buffer: Buffer, start: int, end: int) -> tuple[Moment, ...]:
+    def read(self, buffer: Buffer, start: int, end: int, wanted: Wanted = EVERYTHING) -> tuple[Moment, ...]:  # noqa: ARG002  # a call is part of the record that holds the text
         try:
             return _moments(_decode(memoryview(buffer)[start:end]))
         except (msgspec.MsgspecError, ValueError, RecursionError):

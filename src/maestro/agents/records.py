@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 Record = dict[Any, Any]
 
 _PAIRS = object()
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 _LATEST = 253_402_300_799_999  # the last millisecond of the year 9999
 
 
@@ -77,7 +76,8 @@ def millis(stamp: object) -> int | None:
             when = datetime.fromisoformat(stamp)
             if when.tzinfo is None:
                 when = when.replace(tzinfo=UTC)
-            return (when - _EPOCH) // _MILLISECOND
+            since = when - _EPOCH
+            return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
         except (ValueError, OverflowError):
             return None
     if isinstance(stamp, int | float) and not isinstance(stamp, bool) and 0 < stamp <= _LATEST:

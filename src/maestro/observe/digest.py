@@ -138,20 +138,24 @@ def entry_of(moment: Moment, shape: Shape = USUAL_SHAPE) -> Entry:
 def _shortened(text: str, longest: int, *, first_sentence: bool) -> tuple[str, bool]:
     text = text.strip()
     window = text if len(text) <= _WINDOW else text[: max(_WINDOW, 2 * longest)]
-    safe = redact(clean(window)).strip()
-    sentence = _first_sentence(safe) if first_sentence else safe
+    printable = window.isprintable()
+    safe = redact(window if printable else clean(window)).strip()
+    sentence = _first_sentence(safe, printable=printable) if first_sentence else safe
     if len(window) < len(text) and len(sentence) == len(safe) and len(safe) <= longest:
+        printable = False
         safe = redact(clean(text)).strip()
         sentence = _first_sentence(safe) if first_sentence else safe
     more = len(sentence) < len(safe) or len(window) < len(text)
-    if not sentence.isprintable():
+    if not printable and not sentence.isprintable():
         sentence = fold(sentence)
     if len(sentence) <= longest:
         return sentence, more
     return cut(sentence, longest), True
 
 
-def _first_sentence(text: str) -> str:
+def _first_sentence(text: str, *, printable: bool = False) -> str:
+    if printable and "!" not in text and "?" not in text:  # then nothing but a space can end it
+        return text[: text.find(". ") + 1] or text
     end = _SENTENCE_END.search(text)
     return text if end is None else text[: end.start() + 1]
 

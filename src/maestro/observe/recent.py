@@ -6,12 +6,13 @@ from typing import Final
 
 import msgspec
 
-from maestro.agents import Moment
+from maestro.agents import ENTRIES, EVERYTHING, NO_RESULT, Moment, Wanted
 from maestro.redact import clean
 
 SHORTEST_TEXT: Final = 10
 SHORTEST_PROMPT: Final = 5
 _SHORTEST: Final = {"text": SHORTEST_TEXT, "prompt": SHORTEST_PROMPT, "api_error": 1}
+_BEGINNING: Final = 24  # characters that nearly always decide it
 _WINDOW: Final = 4096  # characters that decide whether a text is long enough
 
 
@@ -19,7 +20,7 @@ class Recent(msgspec.Struct, frozen=True, gc=False):
     """The end of a transcript, oldest first."""
 
     entries: tuple[Moment, ...] = ()  # texts, prompts and errors
-    after_text: tuple[Moment, ...] = ()  # everything since the agent's last text
+    after_text: tuple[Moment, ...] = ()  # since the agent's last text; a tool's result only if it came last
     last_text: Moment | None = None
     size: int = 0
     modified: int = 0  # milliseconds since 1970
@@ -38,7 +39,7 @@ class Gathering:
         "_restated",
         "_since",
         "enough",
-        "text_seen",
+        "wanted",
     )
 
     def __init__(self, last: int, since: int | None = None) -> None:
@@ -49,13 +50,13 @@ class Gathering:
         self._restated: dict[str, list[Moment]] = {}
         self._records: set[str] = set()
         self._last_text: Moment | None = None
-        self.text_seen = False
+        self.wanted: Wanted = EVERYTHING
         self.enough = False
 
     def take(self, moments: tuple[Moment, ...]) -> None:
         """The moments of the next older line."""
         if not moments[0].record and not moments[0].restated:
-            for moment in moments[::-1]:
+            for moment in reversed(moments):
                 self._add(moment)
             return
         restated_before = set(self._restated)
@@ -71,19 +72,20 @@ class Gathering:
     def _add(self, moment: Moment) -> None:
         shortest = _SHORTEST.get(moment.kind)
         shown = shortest is not None and _is_long_enough(moment.text, shortest)
-        if not self.text_seen:
+        if self.wanted != ENTRIES:
             if shown and moment.kind == "text":
                 self._last_text = moment
-                self.text_seen = True
-            else:
+                self.wanted = ENTRIES
+            elif moment.kind != "tool_result" or not self._after:
                 self._after.append(moment)
+                self.wanted = NO_RESULT
         if not shown:
             return
         if self._since is not None and moment.at is not None and moment.at <= self._since:
-            self.enough = self.text_seen
+            self.enough = self.wanted == ENTRIES
         elif len(self._entries) < self._last:
             self._entries.append(moment)
-        if self.text_seen and len(self._entries) >= self._last:
+        if self.wanted == ENTRIES and len(self._entries) >= self._last:
             self.enough = True
 
     def result(self, size: int, modified: int, bytes_read: int) -> Recent:
@@ -121,7 +123,7 @@ def is_entry(moment: Moment) -> bool:
 
 
 def _is_long_enough(text: str, shortest: int) -> bool:
-    beginning = text[:64].strip()
+    beginning = text[:_BEGINNING].strip()
     if len(beginning) >= shortest and beginning.isprintable():
         return True
     return len(clean(text[:_WINDOW]).strip()) >= shortest

@@ -21,6 +21,7 @@ UNNOTICED_AFTER: Final = 60_000
 _LAST_WORDS: Final = 400
 
 _WORKING: Final = frozenset({"working", "thinking", "retrying", "background"})
+_AT_REST: Final = frozenset({"finished", "interrupted"})
 
 
 class Stuck(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -60,7 +61,7 @@ class Case(msgspec.Struct, frozen=True, gc=False):
 
 def find_stuck(recent: Recent, verdict: Verdict, now: int, *, task_open: bool = False) -> Stuck | None:
     """The most telling way in which a session is stuck, if it is."""
-    if verdict.status == "unknown":
+    if verdict.status == "unknown" or (verdict.status in _AT_REST and not task_open):
         return None
     calls, quiet_since = silence(recent)
     silent = max(0, now - quiet_since) if quiet_since is not None else 0
@@ -71,7 +72,7 @@ def find_stuck(recent: Recent, verdict: Verdict, now: int, *, task_open: bool = 
         return _limit(case) or _repeated_errors(case)
     if verdict.status == "asking":
         return _question(case)
-    return _unnoticed(case) if task_open else None
+    return _unnoticed(case)
 
 
 def silence(recent: Recent) -> tuple[int, int | None]:

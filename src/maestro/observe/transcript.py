@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
-from maestro.agents import NOISE, Agent
+from maestro.agents import Agent
 from maestro.observe.digest import DEFAULT_LAST, USUAL_SHAPE, Digest, Shape, Subject, digest, unseen
 from maestro.observe.recent import Gathering, Recent
-from maestro.observe.tail import FARTHEST, TailReader, tail_reader
+from maestro.observe.tail import FARTHEST, Lines, TailReader, tail_reader
 
 
 def digest_transcript(
@@ -43,21 +44,29 @@ def read_recent(
     """The last `last` entries of a transcript and all that tells how its session does. OSError if it is gone."""
     reader = reader or tail_reader()
     gathering = Gathering(last, since)
-    glance, read, take = agent.glance, agent.read, gathering.take
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         stat = os.fstat(fd)
-        text_seen = False
-        for buffer, start, end, whole in reader.lines(fd, stat.st_size, agent.noise, farthest):
-            verdict = glance(buffer, start, end)
-            if verdict == NOISE or (verdict and text_seen) or not whole:
-                continue
-            moments = read(buffer, start, end)
-            if moments:
-                take(moments)
-                text_seen = gathering.text_seen
-                if gathering.enough:
-                    break
+        _gather(agent, gathering, reader.blocks(fd, stat.st_size, farthest))
     finally:
         os.close(fd)
     return gathering.result(stat.st_size, stat.st_mtime_ns // 1_000_000, reader.bytes_read)
+
+
+def _gather(agent: Agent, gathering: Gathering, blocks: Iterator[Lines]) -> None:
+    """Reads lines, the last one first, until there are enough."""
+    noise_letter, is_noise, read = agent.noise_letter, agent.noise.match, agent.read
+    wanted = gathering.wanted
+    for buffer, floor, high in blocks:
+        end = high
+        while end > floor:
+            newline = buffer.rfind(b"\n", floor, end)
+            start = newline + 1
+            if start < end and (buffer[start + 2] != noise_letter or not is_noise(buffer, start, end)):
+                moments = read(buffer, start, end, wanted)
+                if moments:
+                    gathering.take(moments)
+                    if gathering.enough:
+                        return
+                    wanted = gathering.wanted
+            end = newline
