@@ -173,6 +173,8 @@ class Crew(Fleets):
                 resume=resume,
             )
         )
+        if plan.transcript_id is None and session.transcript_id is not None:
+            await self._write(HUMAN, lambda c: sessions.forget_transcript_id(c, session.id))
         if request.isolate:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             plan = await asyncio.to_thread(self._isolated, plan, session, launcher, env)

@@ -198,6 +198,13 @@ def place_session(change: Change, session_id: str, place: Place, birth: tuple[in
     return session.id
 
 
+def forget_transcript_id(change: Change, session_id: str) -> str:
+    """The agent gives its transcript an id of its own: the tag in the first prompt will find it."""
+    session = get_session(change.connection, session_id)
+    _apply(change, session, "session.changed", {"transcript_id": None}, {})
+    return session.id
+
+
 def leave_place(change: Change, session_id: str) -> str:
     """Record that a session no longer belongs to a pane: its fleet was taken down."""
     session = get_session(change.connection, session_id)
