@@ -19,7 +19,7 @@ LAST = 5
 SIZE = 2_000_000  # five entries lie within the last 165 KB on average, as in real sessions
 DISTINCT = 25  # sessions that are written; the others are copies of them
 BARS = {5: 12.0, 50: 8.0, 500: 7.0}
-ROUNDS = {5: 200, 50: 40, 500: 12}
+ROUNDS = {5: 200, 50: 60, 500: 80}
 NODE_ROUNDS = {5: 200, 50: 25, 500: 5}
 SEED = Path(__file__).with_name("seed_algorithm.js")
 

@@ -42,6 +42,7 @@ _ATTACHMENT = b',"attachment":{'
 _MESSAGE = b',"message":{'
 _RESULT = b',"message":{"role":"user","content":[{"tool_use_id"'
 _WORDLESS = (b',"content":[{"type":"tool_use"', b',"content":[{"type":"thinking"')
+_BRACE = ord("{")
 _T, _R, _E = b"tre"  # of "attachment", "role" and "text": a look at one byte saves most comparisons
 _NOT_TYPE_FIRST = b'{"p'  # parentUuid
 _BOOKKEEPING = re.compile(rb'\{"type":"(?:[^uas\\]|u[^s\\]|a[^s\\]|s[^y\\])')  # not user, assistant or system
@@ -141,7 +142,7 @@ class Claude:
         return sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))
 
     def read(self, buffer: Buffer, start: int, end: int, wanted: Wanted = EVERYTHING) -> tuple[Moment, ...]:
-        brace = buffer.find(b"{", start + 1, end)
+        brace = buffer.find(_BRACE, start + 1, end)
         is_result = False
         if start + len(_ATTACHMENT) < brace < end - 2:
             if buffer[brace + 2] == _R:
@@ -151,7 +152,7 @@ class Claude:
             elif buffer[brace - 3] == _T and buffer.startswith(_ATTACHMENT, brace - 14):
                 return ()
             elif wanted == ENTRIES:
-                block = buffer.find(b"{", brace + 1, end)
+                block = buffer.find(_BRACE, brace + 1, end)
                 if block + 10 < end and buffer[block + 10] != _E and _is_wordless(buffer, brace, block, end):
                     return ()
         line = buffer[start:end]

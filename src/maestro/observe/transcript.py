@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from maestro.agents import Agent
 from maestro.observe.digest import DEFAULT_LAST, USUAL_SHAPE, Digest, Shape, Subject, digest, unseen
 from maestro.observe.recent import Gathering, Recent
 from maestro.observe.tail import FARTHEST, Lines, TailReader, tail_reader
+
+_NEWLINE: Final = 10  # a number: looking for it takes two thirds of the time
 
 
 def digest_transcript(
@@ -59,8 +62,9 @@ def _gather(agent: Agent, gathering: Gathering, blocks: Iterator[Lines]) -> None
     wanted = gathering.wanted
     for buffer, floor, high in blocks:
         end = high
+        rfind = buffer.rfind
         while end > floor:
-            newline = buffer.rfind(b"\n", floor, end)
+            newline = rfind(_NEWLINE, floor, end)
             start = newline + 1
             if start < end and (buffer[start + 2] != noise_letter or not is_noise(buffer, start, end)):
                 moments = read(buffer, start, end, wanted)
