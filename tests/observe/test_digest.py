@@ -248,3 +248,12 @@ def test_the_wire_has_both_seeds_fields() -> None:
     }
     assert set(wire["entries"][0]) == {"timestamp", "text", "source", "isFirstSentence"}
     assert set(wire["metrics"]) == {"turnsSinceLastText", "lastActivityTimestamp", "idleDurationMs"}
+
+
+def test_our_own_mark_is_not_part_of_what_was_asked() -> None:
+    def shown(text: str) -> str:
+        return entry_of(Moment("prompt", 0, text)).text
+
+    assert shown("<session_id>sess_1</session_id>\n\nFix the login") == "[PROMPT] Fix the login"
+    assert shown("<session_id>sess_1</session_id>") == "[PROMPT] <session_id>sess_1</session_id>"
+    assert shown("<session_id>sess_1 and no more") == "[PROMPT] <session_id>sess_1 and no more"

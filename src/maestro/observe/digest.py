@@ -125,14 +125,22 @@ def turns_since_text(recent: Recent) -> int:
 def entry_of(moment: Moment, shape: Shape = USUAL_SHAPE) -> Entry:
     """What a digest shows of a text, a prompt or an error."""
     source = _SOURCES.get(moment.kind, "system")
+    text = _without_tag(moment.text) if source == "user" else moment.text
     longest = shape.max_length or (LONGEST_PROMPT if source == "user" else LONGEST_TEXT)
     if shape is not USUAL_SHAPE and shape.full:
-        whole = redact(clean(moment.text)).strip()
+        whole = redact(clean(text)).strip()
         shown = cut(whole, shape.max_length) if shape.max_length else whole
         shortened = len(shown) < len(whole)
     else:
-        shown, shortened = _shortened(moment.text, longest, first_sentence=source == "assistant")
+        shown, shortened = _shortened(text, longest, first_sentence=source == "assistant")
     return Entry(moment.at, PROMPT_MARK + shown if source == "user" else shown, source, shortened)
+
+
+def _without_tag(prompt: str) -> str:
+    """Our own mark in a first prompt tells a reader nothing."""
+    if not prompt.startswith("<session_id>"):
+        return prompt
+    return prompt.partition("</session_id>")[2].lstrip() or prompt
 
 
 def _shortened(text: str, longest: int, *, first_sentence: bool) -> tuple[str, bool]:
