@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,6 +20,11 @@ from tests.postgres import PostgreSQL, find_postgresql
 from tests.support import Maestro, clean_env
 
 from maestro.server import lifecycle
+
+# A test run in the background of a script inherits ignored signals, and every child of the tests would, too.
+for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 FOREIGN = ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
 

@@ -7,6 +7,7 @@ first: it holds the session's token, and one file starts one agent.
 
 import json
 import os
+import signal
 import sys
 
 _OF_THE_TERMINAL = ("TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION")
@@ -23,6 +24,16 @@ def main(path: str) -> int:
         return _complain(f"The session cannot be started: {path}: {error}", _CANNOT_START)
     argv, cwd = told["argv"], told["cwd"]
     env = {name: os.environ[name] for name in _OF_THE_TERMINAL if name in os.environ} | told["env"]
+    # What was ignored before stays ignored after an exec: Python ignores SIGPIPE, a shell's background job SIGINT.
+    for number in (
+        signal.SIGPIPE,
+        signal.SIGXFSZ,
+        signal.SIGINT,
+        signal.SIGQUIT,
+        signal.SIGHUP,
+        signal.SIGTERM,
+    ):
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.chdir(cwd)
         # The shell's rule for a command that does not say where it is, with the session's PATH.

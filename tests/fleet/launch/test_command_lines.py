@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from maestro.agents.launch import LaunchPlan, LaunchRequest, Mode
 from maestro.agents.registry import launcher_named
-from maestro.fleet.launch import caller_environment
+from maestro.fleet.launch import caller_environment, entry_argv, launch_file
 
 ID = "11111111-2222-4333-8444-555555555555"
 
@@ -94,3 +96,15 @@ def test_no_session_learns_of_another_agents(agent: str) -> None:
     own = {"claude": "ANTHROPIC_API_KEY", "codex": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}.get(agent)
     expected = {"PATH", "HOME", "LC_ALL", *([own] if own else [])}
     assert set(caller_environment(caller, launcher_named(agent))) == expected
+
+
+def test_an_agent_begins_with_the_usual_signals(place: Path) -> None:
+    path = place / "launch.json"
+    path.write_bytes(
+        launch_file(LaunchPlan(argv=("grep", "SigIgn", "/proc/self/status")), {"PATH": "/usr/bin:/bin"}, "/")
+    )
+    argv = entry_argv(str(path))
+    script = f"trap '' INT HUP QUIT; exec {' '.join(argv)}"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout.split() == ["SigIgn:", "0000000000000000"]
+    assert not path.exists()
