@@ -21,7 +21,7 @@ from maestro import home as homes
 from maestro import processes
 from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest
 from maestro.agents.registry import agent_named, launcher_named
-from maestro.errors import Conflict, MaestroError
+from maestro.errors import Conflict, InvalidInput, MaestroError
 from maestro.files import write_atomically
 from maestro.fleet import worktree as worktrees
 from maestro.fleet.door import FOLDER
@@ -173,6 +173,11 @@ class Crew(Fleets):
                 resume=resume,
             )
         )
+        if plan.prompt == "typed":
+            raise InvalidInput(
+                f"{session.agent} cannot be started with a prompt this long.",
+                hint="Put the details into a file of the project, and tell it to read that.",
+            )
         if plan.transcript_id is None and session.transcript_id is not None:
             await self._write(HUMAN, lambda c: sessions.forget_transcript_id(c, session.id))
         if request.isolate:
@@ -400,6 +405,13 @@ class Crew(Fleets):
             await tmux.kill_pane(pane.ref)
 
     # The ledger.
+
+    async def require_sight(self, actor: Actor, session_id: str) -> None:
+        """Raise unless the actor may see what this pane's session shows."""
+        session = await self.session(session_id)
+        await asyncio.to_thread(
+            self.journal.read, lambda connection: sessions.require_sight(connection, actor, session)
+        )
 
     async def session(self, wanted: str) -> Session:
         return await asyncio.to_thread(self.journal.read, lambda c: sessions.get_session(c, wanted))

@@ -136,6 +136,14 @@ def test_what_cannot_be_started_is_told(
     assert not [s for s in maestro.json("session", "list", "--all") if s["endedAt"] is None]
 
 
+def test_a_prompt_that_cannot_be_delivered_is_refused_and_not_lost(
+    maestro: Maestro, project: dict[str, Any]
+) -> None:
+    done = maestro("session", "spawn", "--agent", "gemini", "--message", "word " * 2000)
+    assert (done.returncode, "prompt this long" in done.stderr) == (2, True), done.stderr
+    assert panes(maestro) == []
+
+
 def test_stop_ends_the_whole_tree(maestro: Maestro, spawn: Any) -> None:
     marker = maestro.place / "child"
     stubborn = f"setsid sh -c 'trap \"\" TERM HUP; echo $$ > {marker}; while :; do sleep 1; done'"
@@ -179,6 +187,8 @@ def test_roles(maestro: Maestro, spawn: Any, script: Any) -> None:
     assert child["parentSessionId"] == boss["session"]["id"]
     other = spawn()
     assert maestro("session", "stop", other["id"], env=inside).returncode == Refused.exit_code
+    assert maestro("fleet", "capture-pane", other["id"], env=inside).returncode == Refused.exit_code
+    assert maestro("fleet", "capture-pane", child["id"], env=inside).returncode == 0
     assert maestro("session", "stop", child["id"], env=inside).returncode == 0
     assert maestro("up", env=inside).returncode in {3, 5}
 

@@ -209,7 +209,7 @@ async def disconnect(desk: AtDesk, actor: Calling, request: Engage) -> dict[str,
 async def capture(desk: AtDesk, actor: Calling, pane: str, fleet: str | None = None) -> dict[str, Any]:
     """A pane's screen, with what is known of the pane."""
     states, found = await desk.crew.find_pane(pane, fleet)
-    require(actor, "session.read", own=found.session_id == actor.session_id or actor.role == "coordinator")
+    await desk.crew.require_sight(actor, found.session_id)
     return {
         "paneId": found.pane_id,
         "paneLabel": found.label,
