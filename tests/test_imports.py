@@ -33,7 +33,11 @@ GROUND = 1
 
 PURE = {
     "agents/__init__.py",
+    "agents/hooks.py",
     "agents/launch.py",
+    "agents/questions.py",
+    "agents/screen.py",
+    "agents/terminal.py",
     "fleet/colours.py",
     "fleet/commands.py",
     "fleet/facts.py",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.measure import Row, interleaved, row
-from maestro.agents.claude import folder_name
+from maestro.agents.claude.transcript import folder_name
 from maestro.agents.registry import agent_named
 from maestro.observe.resolve import Resolver, Sought
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from maestro.agents.claude import folder_name
+from maestro.agents.claude.transcript import folder_name
 from maestro.agents.registry import agent_named
 from maestro.errors import InvalidInput, NotFound
 from maestro.observe.discover import discover, find_transcript

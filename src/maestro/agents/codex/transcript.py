@@ -5,9 +5,8 @@ Recorded on 0.166.0.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import msgspec
 
 from maestro.agents import ENTRIES, EVERYTHING, Buffer, Environment, Moment, Transcript, Usage, Wanted
 from maestro.agents.files import config_folder, files_in, json_string
-from maestro.agents.launch import LaunchPlan, LaunchRequest, Mode, OwnFolders, opening
 from maestro.agents.records import Record, count_of, first, list_of, millis, object_of, parse, text_of
 
 _NAME = re.compile(r"rollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl\Z")
@@ -68,25 +66,9 @@ class _Line(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Line).decode
 
 
-# Its sandbox lets commands connect to nothing, not to the daemon's socket either: without this, none can report.
-_MAY_REPORT = ("--config", "sandbox_workspace_write.network_access=true")
-_MODE_FLAGS: Mapping[Mode, tuple[str, ...]] = {
-    "plan": ("--sandbox", "read-only", "--ask-for-approval", "never"),
-    "cautious": ("--sandbox", "read-only", "--ask-for-approval", "on-request"),
-    "edits": ("--sandbox", "workspace-write", "--ask-for-approval", "on-request", *_MAY_REPORT),
-    "autonomous": ("--sandbox", "workspace-write", "--ask-for-approval", "never", *_MAY_REPORT),
-    "unrestricted": ("--dangerously-bypass-approvals-and-sandbox",),
-}
-# What a session gives its own children (CODEX_SANDBOX, CODEX_THREAD_ID, …) is not here.
-_LAUNCH_VARIABLES = (
-    "AZURE_OPENAI_*", "CODEX_API_KEY", "CODEX_HOME", "OLLAMA_HOST", "OPENAI_*", "OPENROUTER_API_KEY",
-)  # fmt: skip
-
-
-class Codex:
+class Transcripts:
     name = "codex"
     home_variables: tuple[str, ...] = ("CODEX_HOME",)
-    launch_variables: tuple[str, ...] = _LAUNCH_VARIABLES
     noise = _NOISE
     noise_letter = ord("t")
 
@@ -163,36 +145,6 @@ class Codex:
             output=count_of(total.get("output_tokens")),
             running_total=True,
         )
-
-    def launch(self, request: LaunchRequest) -> LaunchPlan:
-        first = opening(request)
-        # --no-daemon: a server that other sessions share has their environment, and outlives this one.
-        flags = ["--no-daemon"]
-        if request.is_trusted:
-            # A quoted key of TOML is written as a JSON string is.
-            flags += [
-                "--config",
-                f'projects={{{json.dumps(request.cwd, ensure_ascii=False)}={{trust_level="trusted"}}}}',
-            ]
-        if request.model:
-            flags += ["--model", request.model]
-        flags += _MODE_FLAGS.get(request.mode, ())
-        if request.resume:
-            argv = ("codex", "resume", *flags, request.transcript_id)
-        else:
-            argv = ("codex", *flags, *(["--", first.text] if first.text else []))
-        return LaunchPlan(
-            argv=argv,
-            files=first.files,
-            # It gives each session an id by itself; the tag in the first prompt finds it.
-            transcript_id=request.transcript_id if request.resume else None,
-            prompt=first.delivery,
-        )
-
-    def own_folders(self, env: Environment) -> OwnFolders:
-        folder = config_folder(env, "CODEX_HOME", ".codex")
-        run_commands = ("config.toml", "hooks.json", "AGENTS.md", "prompts", "rules", "skills")
-        return OwnFolders((str(folder),), tuple(str(folder / name) for name in run_commands))
 
 
 def _sessions(env: Environment) -> Path:
@@ -329,6 +281,3 @@ def _failure(error: object) -> str:
     words = text_of(object_of(error).get("message")) or text_of(error) or "the turn failed"
     inner = object_of((parse(words.encode("utf-8", "replace")) or {}).get("error"))
     return text_of(inner.get("message")) or words
-
-
-ADAPTER = Codex()

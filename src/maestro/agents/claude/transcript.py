@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from maestro.agents import ENTRIES, EVERYTHING, Buffer, Environment, Moment, Transcript, Usage, Wanted
 from maestro.agents.files import config_folder, files_in, json_string
-from maestro.agents.launch import FileToWrite, LaunchPlan, LaunchRequest, Mode, OwnFolders, opening
 from maestro.agents.records import (
     Record,
     count_of,
@@ -78,28 +77,9 @@ _A_RESULT = _Message([_Block(tool_use_id="")])
 _decode = msgspec.json.Decoder(_Record).decode
 
 
-_PERMISSION_MODES: Mapping[Mode, str] = {
-    "plan": "plan",
-    "cautious": "manual",
-    "edits": "acceptEdits",
-    "autonomous": "auto",
-    "unrestricted": "bypassPermissions",
-}
-# What a session gives its own children (CLAUDECODE, CLAUDE_CODE_ENTRYPOINT, CLAUDE_CODE_SSE_PORT, …) is not here.
-_LAUNCH_VARIABLES = (
-    "ANTHROPIC_*", "API_TIMEOUT_MS", "AWS_BEARER_TOKEN_BEDROCK", "AWS_PROFILE", "AWS_REGION",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "CLAUDE_CODE_MAX_RETRIES",
-    "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_SKIP_BEDROCK_AUTH", "CLAUDE_CODE_SKIP_VERTEX_AUTH",
-    "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CONFIG_DIR",
-    "CLOUD_ML_REGION", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING", "DISABLE_TELEMETRY",
-    "GOOGLE_APPLICATION_CREDENTIALS",
-)  # fmt: skip
-
-
-class Claude:
+class Transcripts:
     name = "claude"
     home_variables: tuple[str, ...] = ("CLAUDE_CONFIG_DIR",)
-    launch_variables: tuple[str, ...] = _LAUNCH_VARIABLES
     noise = _BOOKKEEPING
     noise_letter = ord("t")
 
@@ -203,55 +183,6 @@ class Claude:
             cache_write=count_of(usage.get("cache_creation_input_tokens")),
             output=count_of(usage.get("output_tokens")),
         )
-
-    def launch(self, request: LaunchRequest) -> LaunchPlan:
-        first = opening(request)
-        argv = ["claude", "--resume" if request.resume else "--session-id", request.transcript_id]
-        settings = _launch_settings(request)
-        if settings:
-            argv += ["--settings", settings[0].path]
-        if request.model:
-            argv += ["--model", request.model]
-        if request.mode in _PERMISSION_MODES:
-            argv += ["--permission-mode", _PERMISSION_MODES[request.mode]]
-        if first.delivery == "file":
-            argv += ["--add-dir", request.folder]
-        if first.text:
-            argv += ["--", first.text]
-        # As root it bypasses permissions only where it is told that it is in a sandbox.
-        bypasses_in_sandbox = request.is_isolated and request.mode == "unrestricted"
-        return LaunchPlan(
-            argv=tuple(argv),
-            env={"IS_SANDBOX": "1"} if bypasses_in_sandbox else {},
-            files=(*settings, *first.files),
-            transcript_id=request.transcript_id,
-            prompt=first.delivery,
-        )
-
-    def own_folders(self, env: Environment) -> OwnFolders:
-        folder = config_folder(env, "CLAUDE_CONFIG_DIR", ".claude")
-        # Without a folder of its own, one file of its state lies beside the default one.
-        state = [] if env.get("CLAUDE_CONFIG_DIR") else [str(folder.parent / ".claude.json")]
-        run_commands = (
-            "settings.json",
-            "settings.local.json",
-            "plugins",
-            "commands",
-            "agents",
-            "skills",
-            "CLAUDE.md",
-        )
-        return OwnFolders((str(folder), *state), tuple(str(folder / name) for name in run_commands))
-
-
-def _launch_settings(request: LaunchRequest) -> tuple[FileToWrite, ...]:
-    """Settings of one session alone: its hooks, and the answer to the question that an unrestricted start asks."""
-    settings = dict(request.settings)
-    if request.mode == "unrestricted":
-        settings["skipDangerousModePermissionPrompt"] = True
-    if not settings:
-        return ()
-    return (FileToWrite(f"{request.folder}/claude-settings.json", msgspec.json.encode(settings)),)
 
 
 def projects_folder(env: Environment) -> Path:
@@ -413,6 +344,3 @@ def _prompt_moments(text: str, at: int | None) -> tuple[Moment, ...]:
     if words.startswith(_BACKGROUND_WORK_FINISHED):
         return (Moment("turn_started", at),)
     return (Moment("prompt", at, words),)
-
-
-ADAPTER = Claude()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +16,6 @@ import msgspec
 
 from maestro.agents import EVERYTHING, Buffer, Environment, Kind, Moment, Transcript, Usage, Wanted
 from maestro.agents.files import config_folder, files_in
-from maestro.agents.launch import LaunchPlan, LaunchRequest, Mode, OwnFolders, opening
 from maestro.agents.records import Record, count_of, list_of, millis, object_of, parse, text_of
 
 _NOT_TYPED_BY_A_PERSON = ("<session_context>", "<hook_context>")
@@ -59,25 +58,9 @@ class _Line(_Message, gc=False, rename="camel"):
 _decode = msgspec.json.Decoder(_Line).decode
 
 
-_APPROVAL_MODES: Mapping[Mode, str] = {
-    "plan": "plan",
-    "cautious": "default",
-    "edits": "auto_edit",
-    "autonomous": "auto_edit",  # it has nothing between this and never asking at all
-    "unrestricted": "yolo",
-}
-# What a session gives its own children (GEMINI_CLI, …) is not here.
-_LAUNCH_VARIABLES = (
-    "GEMINI_API_KEY", "GEMINI_CLI_HOME", "GEMINI_MODEL", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS",
-    "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_GCA",
-    "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_VERTEX_BASE_URL",
-)  # fmt: skip
-
-
-class Gemini:
+class Transcripts:
     name = "gemini"
     home_variables: tuple[str, ...] = ()
-    launch_variables: tuple[str, ...] = _LAUNCH_VARIABLES
     noise = _LAST_UPDATED
     noise_letter = ord("$")
 
@@ -148,37 +131,6 @@ class Gemini:
             cache_read=cached,
             output=count_of(tokens.get("output")) + count_of(tokens.get("thoughts")),
         )
-
-    def launch(self, request: LaunchRequest) -> LaunchPlan:
-        first = opening(request)
-        argv = ["gemini", "--resume" if request.resume else "--session-id", request.transcript_id]
-        if request.is_trusted:
-            argv.append("--skip-trust")
-        if request.model:
-            argv += ["--model", request.model]
-        if request.mode in _APPROVAL_MODES:
-            argv += ["--approval-mode", _APPROVAL_MODES[request.mode]]
-        # It reads no file outside its folder without asking first, so a long prompt is typed.
-        if first.delivery == "argv":
-            argv.append(f"--prompt-interactive={first.text}")
-        # Settings for one session alone it takes from files of root only: `request.settings` has no place.
-        return LaunchPlan(
-            argv=tuple(argv),
-            transcript_id=request.transcript_id,
-            prompt="typed" if first.delivery == "file" else first.delivery,
-        )
-
-    def own_folders(self, env: Environment) -> OwnFolders:
-        folder = config_folder({"HOME": env.get("GEMINI_CLI_HOME") or env.get("HOME", "")}, "", ".gemini")
-        run_commands = (
-            "settings.json",
-            "extensions",
-            "commands",
-            "policies",
-            "trustedFolders.json",
-            "GEMINI.md",
-        )
-        return OwnFolders((str(folder),), tuple(str(folder / name) for name in run_commands))
 
 
 def _home(env: Environment) -> Path:
@@ -280,6 +232,3 @@ def _failure(words: str) -> str:
     inner = object_of((parse(framed.encode("utf-8", "replace")) or {}).get("error"))
     message = text_of(inner.get("message"))
     return f"API error: {message}" if message else words or "the request failed"
-
-
-ADAPTER = Gemini()

@@ -1,0 +1,76 @@
+"""How an agent in a terminal is read and spoken to: the port, on one page. Pure.
+
+An adapter reads a screen, and says which keys come next; `fleet/typing.py` alone presses them. After every step the
+screen is read again and the next step is decided from what it shows, so a dialog that somebody else moved on is never
+answered by keys that were meant for its earlier state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol, runtime_checkable
+
+import msgspec
+
+from maestro.agents.questions import Answer
+from maestro.agents.screen import Capture, Screen, ScreenState
+
+Key = str  # as tmux names it: "Enter", "Right", "1", "Escape", "BTab"
+
+
+class Step(msgspec.Struct, frozen=True):
+    """Text to paste, then keys to press; the screen must look different afterwards."""
+
+    note: str  # what it does, for the receipt
+    keys: tuple[Key, ...] = ()
+    text: str = ""
+
+
+class Cannot(msgspec.Struct, frozen=True):
+    """The dialog on the screen does not take this answer."""
+
+    reason: str
+
+
+class Submission(msgspec.Struct, frozen=True):
+    """How text gets from the input box to the agent."""
+
+    keys: tuple[Key, ...] = ("Enter",)
+    gap: float = 0.0  # seconds between the paste and the keys that the CLI needs to take them for two things
+
+
+class TitleReading(msgspec.Struct, frozen=True):
+    state: ScreenState
+    evidence: str
+
+
+@runtime_checkable
+class Terminal(Protocol):
+    """A CLI whose screen Maestro can read and whose dialogs it can answer."""
+
+    name: str
+    recorded_versions: tuple[str, ...]  # the CLI's versions that its screens were recorded on
+    submission: Submission
+    # Globs, as fnmatch takes them, of pane titles that tell a state: tmux watches them, so nobody has to poll.
+    title_globs: Mapping[str, ScreenState]
+
+    def is_agent(self, argv: Sequence[str]) -> bool:
+        """Whether a process with this command line is the CLI, and not a shell or an editor in its place."""
+
+    def read_screen(self, capture: Capture) -> Screen:
+        """What the screen says. Total: what no rule matches is `unknown`, never `idle`."""
+
+    def read_title(self, title: str) -> TitleReading | None:
+        """What the pane's title says, where the CLI sets one that tells."""
+
+    def as_text(self, prompt: str) -> str:
+        """The prompt, changed as little as it takes for its first character not to switch a mode of the input box."""
+
+    def answer_step(self, screen: Screen, answer: Answer) -> Step | Cannot:
+        """What to do next so that the question on this screen gets this answer."""
+
+    def taken(self, line: bytes) -> str | None:
+        """The prompt that this line of the transcript says was taken: at once, or into the CLI's own queue."""
+
+
+AnswerChannel = Literal["hook", "keys"]
