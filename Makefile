@@ -1,9 +1,9 @@
-.PHONY: help setup demo test lint types pytest soak bench lock clean
+.PHONY: help setup demo test lint types pytest test-real soak bench lock clean
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
 
 setup: ## bring uv, tmux and the packages into .venv
 	@scripts/bootstrap
@@ -23,6 +23,9 @@ types: setup
 pytest: setup
 	$(BIN)/pytest -n 2
 
+test-real: setup ## the real CLIs, by npm, against a stub of their APIs; tells what ran and what did not
+	$(BIN)/pytest -m real -n 2 --dist loadfile -p no:randomly tests/real
+
 soak: setup ## the robustness rows (bars R1-R16) at full counts
 	MAESTRO_SOAK=1 $(BIN)/pytest -p no:randomly -m soak --timeout 7200
 
@@ -34,4 +37,4 @@ lock: setup ## resolve requirements.lock anew
 		--generate-hashes --no-header --quiet --upgrade --output-file requirements.lock
 
 clean: ## remove what setup and tests made
-	rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis dist bench/results.json
+	rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis dist bench/results.json .cache

@@ -7,10 +7,10 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import commands, fleet, observe
+from bench import commands, dispatch, fleet, observe
 from bench.measure import Row, Rows
 
-SOURCES: tuple[Rows, ...] = (observe.rows, fleet.rows, commands.rows)
+SOURCES: tuple[Rows, ...] = (observe.rows, fleet.rows, dispatch.rows, commands.rows)
 
 
 def main() -> int:

@@ -1,7 +1,10 @@
-"""S6 and S15: what a command costs from end to end, and what the first one costs, which starts the daemon."""
+"""S5, S6 and S15: what a hook and a command cost from end to end, and what the first one costs, which starts the
+daemon."""
 
 from __future__ import annotations
 
+import compileall
+import json
 import os
 import shutil
 import subprocess
@@ -13,6 +16,7 @@ from pathlib import Path
 
 from bench.measure import Row, interleaved, row
 from bench.observe.transcripts import write_session
+from maestro.agents.hook_command import hook_command
 from maestro.home import Home
 from maestro.server import lifecycle
 from maestro.server.client import Daemon
@@ -22,6 +26,8 @@ CACHE = Path(__file__).parent / ".cache" / "commander"
 
 
 def rows(wanted: set[str]) -> Iterator[Row]:
+    if not wanted or "S5" in wanted:
+        yield _hook()
     if not wanted or "S6" in wanted:
         yield from _everyday_commands()
     if not wanted or "S15" in wanted:
@@ -37,6 +43,63 @@ def _temporary_home() -> Iterator[dict[str, str]]:
     finally:
         lifecycle.stop(Home(env["MAESTRO_HOME"]), force=True)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _hook() -> Row:
+    """A session's own hook, as an agent runs it: by a shell."""
+    with _temporary_home() as env:
+        work = Path(env["HOME"]) / "work"
+        work.mkdir()
+        subprocess.run(
+            [BIN / "maestro", "project", "add", "."], env=env, cwd=work, check=True, stdout=subprocess.DEVNULL
+        )
+        daemon = Daemon(env)
+        made = daemon.call(
+            "POST", "/api/sessions", {"agent": "claude", "directory": str(work), "transcriptId": "bench"}
+        )
+        session_env = env | {
+            "MAESTRO_SESSION_ID": made["session"]["id"],
+            "MAESTRO_SESSION_TOKEN": made["token"],
+        }
+        payload = json.dumps(
+            {
+                "session_id": "bench",
+                "cwd": str(work),
+                "hook_event_name": "Stop",
+                "last_assistant_message": "Done. " * 200,
+            }
+        ).encode()
+        command = hook_command("claude", "Stop")
+        word = _console_script(Path(env["HOME"]))
+
+        def shell(words: str, said: bytes) -> None:
+            subprocess.run(
+                ["/bin/sh", "-c", words],
+                env=session_env,
+                cwd=work,
+                input=said,
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+
+        shell(command, payload)
+        times = interleaved(lambda: shell(command, payload), lambda: shell(f"exec {word}", payload), 60)
+        assert not any(Path(env["MAESTRO_HOME"], "spool").glob("*")), "the daemon did not answer"
+    return row("S5", "hook, daemon up / an installed console script that prints a word", 1.0, times)
+
+
+def _console_script(folder: Path) -> Path:
+    """The smallest that an installer makes, in an environment where nothing else is installed."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+    (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    (packages / "word.py").write_text("def main():\n    print('word')\n")
+    compileall.compile_file(str(packages / "word.py"), quiet=1)
+    script = folder / "venv" / "bin" / "word"
+    script.write_text(
+        f"#!{folder}/venv/bin/python\nimport sys\nfrom word import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+    )
+    script.chmod(0o755)
+    return script
 
 
 def _everyday_commands() -> Iterator[Row]:
@@ -71,6 +134,14 @@ def _everyday_commands() -> Iterator[Row]:
             1.2,
             interleaved(lambda: maestro("task", "list"), against, 25),
         )
+        with _agent(env, work) as worker:
+            words = ("session", "prompt", worker, "--no-wait", "--message", "Go on")
+            yield row(
+                "S6",
+                "session prompt ID --no-wait / the same",
+                1.2,
+                interleaved(lambda: maestro(*words), against, 25),
+            )
 
 
 def _session(env: dict[str, str], work: Path) -> str:
@@ -82,6 +153,23 @@ def _session(env: dict[str, str], work: Path) -> str:
     made = daemon.call("POST", "/api/sessions", body)["session"]
     daemon.call("PATCH", f"/api/sessions/{made['id']}", {"transcriptPath": str(path)})
     return str(made["id"])
+
+
+@contextmanager
+def _agent(env: dict[str, str], work: Path) -> Iterator[str]:
+    """An agent in a pane that takes prompts later: what is measured is that they are queued."""
+    script = work / "script.json"
+    script.write_text('{"steps": [{"say": "I am ready."}]}')
+    body = {"agent": "scripted", "model": str(script), "message": "Begin", "directory": str(work)}
+    home = Home(env["MAESTRO_HOME"])
+    try:
+        spawned = Daemon(env).call("POST", "/api/sessions/spawn", body | {"environment": env}, timeout=60)
+        tmux = ("tmux", "-S", home.path("fleets", spawned["place"]["fleet"]))
+        subprocess.run([*tmux, "copy-mode", "-t", spawned["place"]["paneId"]], check=True)
+        yield str(spawned["id"])
+    finally:
+        for socket in Path(home.path("fleets")).glob("*"):
+            subprocess.run(["tmux", "-S", socket, "kill-server"], check=False)
 
 
 def _commander() -> Path | None:

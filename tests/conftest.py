@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.postgres import PostgreSQL, find_postgresql
-from tests.support import Maestro, clean_env
+from tests.support import Maestro, clean_env, end_all_of, forbid_start
 
 from maestro.server import lifecycle
 
@@ -70,9 +70,12 @@ def maestro(place: Path) -> Iterator[Maestro]:
         if process.poll() is None:
             process.kill()
         process.communicate()
-    lifecycle.stop(made.home, force=True)
+    # Agents that end now say so by their hooks, which would start a daemon again.
+    forbid_start(made.home)
     for socket in Path(made.home.path("fleets")).glob("*"):
         subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
+    lifecycle.stop(made.home, force=True)
+    end_all_of(made.home)
 
 
 @pytest.fixture

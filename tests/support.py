@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from maestro import processes
 from maestro.home import Home
 from maestro.server.client import Daemon
 
@@ -33,6 +37,41 @@ def clean_env(place: Path) -> dict[str, str]:
         "XDG_CONFIG_HOME": str(place / "config"),
         "TMPDIR": tempfile.gettempdir(),
     }
+
+
+def forbid_start(home: Home) -> None:
+    """From now on no hook of an agent starts a daemon here: as if one had done so a moment ago, for five minutes."""
+    spool = Path(home.path("spool"))
+    if spool.parent.exists():
+        spool.mkdir(mode=0o700, exist_ok=True)
+        now = int(time.time()) // 10
+        for period in range(now - 1, now + 30):
+            (spool / f".start-{period}").touch()
+
+
+def end_all_of(home: Home) -> None:
+    """Kill whatever this Maestro started and left: it is known by its MAESTRO_HOME. Each of them may start another."""
+    mark = f"MAESTRO_HOME={home.root}".encode()
+    for _ in range(10):
+        left = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _has(pid, mark)]
+        if not left:
+            return
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in left:
+            processes.wait_for_end(pid, 5)
+
+
+def _has(pid: int, mark: bytes) -> bool:
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    home = mark.partition(b"=")[2]
+    is_daemon = b"maestro.server" in words and home in words.split(b"\0")
+    return pid != os.getpid() and (mark in environment.split(b"\0") or is_daemon)
 
 
 @dataclass

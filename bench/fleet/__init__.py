@@ -1,8 +1,9 @@
-"""Rows S7, S8 and S10: fifty panes, read, waited for, and left alone."""
+"""Rows S7, S8, S9 and S10: fifty panes, read, waited for, typed into, and left alone."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import tempfile
@@ -21,11 +22,16 @@ DIMENSIONS = ("@pane_notify", "@pane_coordinator_active", "@pane_user_focused")
 READ_ROUNDS = 5
 READS_A_ROUND = 20
 WAIT_ROUNDS = 30
+TYPE_ROUNDS = 30
 IDLE_SECONDS = 60.0
+PROMPT = "Add a test for the parser, and say in one sentence what it found.\nThen stop."
+# Everything that reaches its terminal goes on to a pipe, a byte at a time if it must.
+RECEIVER = "stty raw -echo; printf ready > {pipe}; exec cat > {pipe}"
 
 
 def rows(wanted: set[str]) -> Iterator[Row]:
-    chosen = wanted & {"S7", "S8", "S10"} if wanted else {"S7", "S8", "S10"}
+    ours = {"S7", "S8", "S9", "S10"}
+    chosen = wanted & ours if wanted else ours
     if chosen:
         with tempfile.TemporaryDirectory(prefix="mb") as name:
             yield from asyncio.run(_measure(Path(name), chosen))
@@ -45,6 +51,8 @@ async def _measure(place: Path, chosen: set[str]) -> list[Row]:
             found.append(await _reading(tmux, panes))
         if "S8" in chosen:
             found.append(await _waiting(tmux, states, panes))
+        if "S9" in chosen:
+            found.append(await _typing(tmux, place))
         if "S10" in chosen:
             found.append(await _idle(tmux, states))
     finally:
@@ -101,6 +109,46 @@ async def _waiting(tmux: Tmux, states: PaneStates, panes: list[Pane]) -> Row:
     return row("S8", "notify → coordinate-wait with capture ÷ one tmux process", 1.5, (ours, against))
 
 
+async def _typing(tmux: Tmux, place: Path) -> Row:
+    """Until the last byte has come out of the pane: pasted text and Enter."""
+    pipe = place / "received"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    argv = ("sh", "-c", RECEIVER.format(pipe=pipe))
+    pane = await tmux.new_window("main", argv, cwd="/", name="receiver")
+    await _received(reading, b"ready")
+    ours = against = float("inf")
+    for _ in range(TYPE_ROUNDS):
+        started = time.perf_counter()
+        await tmux.paste(pane.ref, PROMPT)
+        await tmux.press(pane.ref, ("Enter",))
+        await _received(reading, b"stop.\r")
+        ours = min(ours, time.perf_counter() - started)
+        started = time.perf_counter()
+        _run(tmux, "load-buffer", "-b", "bench", "-", given=PROMPT)
+        _run(tmux, "paste-buffer", "-p", "-d", "-b", "bench", "-t", pane.pane_id)
+        _run(tmux, "send-keys", "-t", pane.pane_id, "Enter")
+        await _received(reading, b"stop.\r")
+        against = min(against, time.perf_counter() - started)
+    os.close(reading)
+    await tmux.kill_pane(pane.ref)
+    return row("S9", "paste and Enter reach the pane ÷ three runs of tmux", 5, (ours, against), at_most=False)
+
+
+async def _received(reading: int, end: bytes) -> None:
+    loop, got = asyncio.get_running_loop(), b""
+    readable = asyncio.Event()
+    loop.add_reader(reading, readable.set)
+    try:
+        while not got.endswith(end):
+            await readable.wait()
+            readable.clear()
+            with contextlib.suppress(BlockingIOError):
+                got += os.read(reading, 65536)
+    finally:
+        loop.remove_reader(reading)
+
+
 async def _idle(tmux: Tmux, states: PaneStates) -> Row:
     waiting = asyncio.create_task(coordinate_wait(states, "bench", timeout=IDLE_SECONDS + 10))
     await asyncio.sleep(1)
@@ -119,5 +167,6 @@ def _cpu(tmux: Tmux) -> float:
     return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _run(tmux: Tmux, *words: str) -> None:
-    subprocess.run(["tmux", "-S", tmux.socket, *words], stdout=subprocess.DEVNULL, check=True)
+def _run(tmux: Tmux, *words: str, given: str | None = None) -> None:
+    command = ["tmux", "-S", tmux.socket, *words]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, input=given, text=True)

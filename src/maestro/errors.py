@@ -17,6 +17,7 @@
     │   ├── LedgerUnreadable                 not a database, damaged, or not ours
     │   ├── LedgerNewer                      written by a newer Maestro
     │   └── DiskFull                    507  no space left; nothing was written
+    ├── Uncertain                   8   409  it was typed, and nothing proves that it arrived
     └── TimedOut                  124   504  it did not happen in time
 
 Exit codes are stable. 0 is success, 1 an error that Maestro did not expect, 130 Ctrl-C.
@@ -133,6 +134,12 @@ class LedgerNewer(LedgerError):
 class DiskFull(LedgerError):
     code = "disk_full"
     http_status = 507
+
+
+class Uncertain(MaestroError):
+    code = "uncertain"
+    exit_code = 8
+    http_status = 409
 
 
 class TimedOut(MaestroError):

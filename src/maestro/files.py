@@ -10,14 +10,18 @@ from maestro.errors import DiskFull, NoPermission
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
-def write_atomically(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Replace `path` by `data`: unique temporary file, fsync, rename, fsync of the folder."""
+def write_atomically(path: str, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
+    """Replace `path` by `data`: unique temporary file, fsync, rename, fsync of the folder.
+
+    Not `durable`: nothing is synced. It is whole whenever a process dies; when the machine does, it may be lost.
+    """
     folder = os.path.dirname(path) or "."
     temporary = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.{os.urandom(6).hex()}.tmp")
     try:
-        _write_synced(temporary, data, mode)
+        _write_whole(temporary, data, mode, durable=durable)
         os.rename(temporary, path)
-        _sync_folder(folder)
+        if durable:
+            _sync_folder(folder)
     except OSError as error:
         _discard(temporary)
         if error.errno in _NO_SPACE:
@@ -31,13 +35,26 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600) -> None:
         raise
 
 
-def _write_synced(path: str, data: bytes, mode: int) -> None:
+def write_new(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Write a file that is not there yet, durably, by one sync: it brings the new name to the disk as well.
+
+    Whole whenever a process dies. A machine that dies before this returns may leave the name without the content."""
+    write_atomically(path, data, mode, durable=False)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_whole(path: str, data: bytes, mode: int, *, durable: bool) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         view = memoryview(data)
         while view:
             view = view[os.write(descriptor, view) :]
-        os.fsync(descriptor)
+        if durable:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

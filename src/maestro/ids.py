@@ -20,6 +20,14 @@ def new_id(prefix: str, now_ms: int | None = None, randomness: bytes | None = No
     return f"{prefix}_{ulid(now_ms or time.time_ns() // 1_000_000, randomness or os.urandom(10))}"
 
 
+def time_of(identifier: str) -> int:
+    """When an id was made, in milliseconds since 1970."""
+    value = 0
+    for character in identifier.rpartition("_")[2][:10]:
+        value = value * 32 + _CROCKFORD.index(character)
+    return value
+
+
 def short(identifier: str) -> str:
     """What a person reads and types: the prefix and the random end. `task_01J…7X2K9Q` → `task_7X2K9Q`."""
     prefix, _, rest = identifier.partition("_")

@@ -49,6 +49,39 @@ def ancestry(pid: int, limit: int = 64) -> list[tuple[int, int]]:
     return chain
 
 
+def foreground(pid: int) -> tuple[str, ...] | None:
+    """The command line of whoever has the terminal that this process lives in; None where it cannot be told."""
+    fields = _stat_fields(pid) if _LINUX else None
+    if fields is None or int(fields[5]) <= 0:
+        return None
+    try:
+        with open(f"/proc/{fields[5]}/cmdline", "rb") as file:
+            words = file.read().decode("utf-8", "replace")
+    except OSError:
+        return None
+    return tuple(words.removesuffix("\0").split("\0"))
+
+
+def has_foreground(pid: int) -> bool | None:
+    """Whether the process itself, or its group, has its terminal."""
+    fields = _stat_fields(pid) if _LINUX else None
+    return None if fields is None else fields[5] == fields[2]
+
+
+def variable(pid: int, name: str) -> str | None:
+    """What a variable was when the process started; None where it has none, or the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            content = file.read()
+    except OSError:
+        return None
+    prefix = f"{name}=".encode()
+    for line in content.split(b"\0"):
+        if line.startswith(prefix):
+            return line.removeprefix(prefix).decode("utf-8", "replace")
+    return None
+
+
 def exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maestro.agents import Kind, Moment
+from maestro.agents.limits import is_limit, resets_at
 from maestro.observe.digest import Shape, Subject, cut, digest, entry_of, turns_since_text
-from maestro.observe.limits import is_limit, resets_at
 from maestro.observe.recent import Gathering, Recent, is_entry
 from maestro.observe.status import assess
 

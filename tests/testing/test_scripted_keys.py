@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maestro.testing.scripted_agent.dialog import Answer, Choice, Consent, Dialog, answer_from_line, press
+from maestro.testing.scripted_agent.claude_dialogs import press, rows
+from maestro.testing.scripted_agent.dialog import Answer, Choice, Consent, Dialog, answer_from_line
 from maestro.testing.scripted_agent.keys import Draft, Key, decode_keys
 from maestro.testing.scripted_agent.steps import Option
 
@@ -114,7 +115,7 @@ def test_a_draft_takes_text_pastes_and_corrections() -> None:
         (SINGLE, typed("2"), Answer(("Green",))),
         (SINGLE, [Key("down"), Key("down"), Key("enter")], Answer(("Blue",))),
         (SINGLE, [*typed("4my 2 cents"), Key("enter")], Answer(("my 2 cents",))),
-        (SINGLE, [*typed("4ab"), Key("backspace"), Key("paste", "x\ny"), Key("enter")], Answer(("ax y",))),
+        (SINGLE, [*typed("4ab"), Key("backspace"), Key("paste", "x\ny"), Key("enter")], Answer(("ax\ny",))),
         (SINGLE, typed("5"), Answer()),
         (SINGLE, [Key("esc")], Answer(ends_turn=True)),
         (MULTI, [*typed("31"), Key("right"), *typed("1")], Answer(("Blue", "Red"))),
@@ -162,7 +163,7 @@ def test_a_dialog_never_loses_its_place(asked: Choice | Consent, keys: list[Key]
         if isinstance(state, Answer):
             break
         state = press(state, key)
-        assert isinstance(state, Answer) or 0 <= state.focus < len(state.rows)
+        assert isinstance(state, Answer) or 0 <= state.focus < len(rows(state))
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.testing.stage import BOX, POINTER
 
+from maestro.testing.scripted_agent.box import Box
+from maestro.testing.scripted_agent.cells import cells, wrap
+from maestro.testing.scripted_agent.claude_screen import MARKS
 from maestro.testing.scripted_agent.dialog import Choice, Consent, Dialog
 from maestro.testing.scripted_agent.effects import Block
 from maestro.testing.scripted_agent.keys import Draft
-from maestro.testing.scripted_agent.screen import ScreenState, Spinner, block_lines, cells, render, wrap
+from maestro.testing.scripted_agent.render import render
+from maestro.testing.scripted_agent.screen import ScreenState, Spinner, block_lines
 from maestro.testing.scripted_agent.steps import Option
 
 CHOICE = Choice("Which?", "Colour", (Option("Red", "like roses"), Option("Blue")))
@@ -21,16 +25,17 @@ def state(**changes: object) -> ScreenState:
 
 
 def test_the_box_is_at_the_bottom_with_the_cursor_after_the_draft() -> None:
-    frame = render(state(draft=Draft(("日本 and\n", "more"))), 40, 12)
+    frame = render(state(box=Box(Draft(("日本 and\n", "more")))), 40, 12)
     assert frame.lines[-5:] == (
         "─" * 40,
         f"{BOX}日本 and",
-        "  more",
+        "  more\x1b[7m \x1b[27m",
         "─" * 40,
-        "  ⏸ manual mode on · ? for shortcuts",
+        "  ⏸ manual mode on",
     )
     assert len(frame.lines) == 12
     assert frame.cursor == (9, 6)
+    assert not frame.is_cursor_shown
 
 
 def test_a_working_agent_shows_its_spinner_and_what_is_queued() -> None:
@@ -42,11 +47,13 @@ def test_a_working_agent_shows_its_spinner_and_what_is_queued() -> None:
     )
     lines = render(working, 60, 20).lines
     place = lines.index(f"{POINTER} do it")
-    assert lines[place + 2 : place + 5 : 2] == (
+    assert lines[place + 2 : place + 6] == (
         f"{POINTER} and then",
-        "✻ Brewing… (1m 3s · esc to interrupt)",
+        "  ctrl+x ctrl+s to send now",
+        "",
+        "✻ Brewing… (1m 3s · ↓ 10 tokens)",
     )
-    assert lines[-3] == f"{BOX}\x1b[2mPress up to edit queued messages\x1b[22m"
+    assert lines[-3] == f"{BOX}\x1b[7mP\x1b[27m\x1b[2mress up to edit queued messages\x1b[22m"
     assert lines[-1] == "  ⏸ manual mode on · esc to interrupt"
 
 
@@ -106,7 +113,7 @@ def test_lines_are_wrapped_at_spaces(line: str, room: int | None, rows: list[str
 
 
 def test_control_characters_never_reach_the_terminal() -> None:
-    assert block_lines(Block("text", "a\x1b[31mb\r\nc\x9bd")) == ["● a[31mb", "  cd"]
+    assert block_lines(Block("text", "a\x1b[31mb\r\nc\x9bd"), MARKS) == ["● a[31mb", "  cd"]
 
 
 TEXT = st.text(max_size=80)
@@ -116,7 +123,7 @@ DIALOGS = st.builds(
         Choice, TEXT, TEXT, st.lists(st.builds(Option, TEXT, TEXT), min_size=1).map(tuple), st.booleans()
     )
     | st.builds(Consent, TEXT, TEXT, st.just((Option("Yes"), Option("Always"), Option("No")))),
-    reviewing=st.just(False),
+    position=st.just(0),
 )
 STATES = st.builds(
     ScreenState,
@@ -125,7 +132,7 @@ STATES = st.builds(
     blocks=st.lists(st.builds(Block, st.sampled_from(["prompt", "text", "result", "done"]), TEXT)).map(tuple),
     spinner=st.none() | st.just(Spinner(3, "Working", 2)),
     queued=st.lists(TEXT, max_size=2).map(tuple),
-    draft=st.lists(TEXT.filter(bool), max_size=3).map(lambda pieces: Draft(tuple(pieces))),
+    box=st.lists(TEXT.filter(bool), max_size=3).map(lambda pieces: Box(Draft(tuple(pieces)))),
     placeholder=TEXT,
     dialog=st.none() | DIALOGS,
 )

@@ -163,3 +163,68 @@ def test_any_text_is_a_script_or_a_clear_refusal(text: str) -> None:
 
 def test_places_are_filled_once() -> None:
     assert fill("${a} ${b} $a ${c}", {"a": "${b}", "b": "2"}) == "${b} 2 $a ${c}"
+
+
+def test_the_steps_of_the_imitated_clis_are_read() -> None:
+    first = {"question": "Which?", "header": "One", "options": [{"label": "A", "preview": "x"}, "B"]}
+    second = {"question": "How?", "header": "Two", "options": ["C"], "multi": True}
+    script = parse(
+        {"ask": {"questions": [first, second], "answers": {"A; C": [{"say": "both"}]}}},
+        {"permission": {"command": "x", "file": "a.py", "options": ["Yes", "No"], "answers": {"Yes": []}}},
+        {"plan": {"plan": "1. Do", "answers": {"yes": [{"say": "go"}]}}},
+        {"background": {"description": "Count", "seconds": 2, "result": "1"}},
+        {"dialog": "trust"},
+        imitate="claude",
+        notify_after=1,
+        idle_after=2,
+    )
+    options = (steps.Option("A", "", "x"), steps.Option("B"))
+    asks = (
+        steps.Ask("Which?", "One", options, multi=False, answers={}),
+        steps.Ask("How?", "Two", (steps.Option("C"),), multi=True, answers={}),
+    )
+    assert script.steps == (
+        steps.AskSeveral(asks, {"A; C": (steps.Say("both"),)}),
+        steps.Permission("x", "", "", 0.0, {"Yes": ()}, (steps.Option("Yes"), steps.Option("No")), "a.py"),
+        steps.Plan("1. Do", {"yes": (steps.Say("go"),)}),
+        steps.Background("Count", 2.0, "1"),
+        steps.OwnDialog("trust"),
+    )
+    assert (script.imitate, script.notify_after, script.idle_after) == ("claude", 1.0, 2.0)
+
+
+MULTI = {"ask": {"question": "Which?", "options": ["A"], "multi": True}}
+PREVIEW = {"ask": {"question": "Which?", "options": [{"label": "A", "preview": "x"}]}}
+WORDS = {"ask": {"question": "Which?", "free_text": True}}
+
+
+@pytest.mark.parametrize(
+    ("imitate", "step", "message"),
+    [
+        ("codex", MULTI, "Codex has no question with several answers."),
+        ("codex", {"plan": {"answers": {"*": [MULTI]}}}, "Codex has no question with several answers."),
+        ("gemini", PREVIEW, "Gemini CLI has no options with a preview."),
+        ("claude", WORDS, "Claude Code has no question without options."),
+        ("codex", {"background": {}}, "Codex has no background agents."),
+        ("gemini", {"dialog": "hooks"}, "Gemini CLI has no dialog of the kind hooks."),
+        ("claude", {"dialog": "sign-in"}, "steps[0].dialog must be trust, bypass, key or hooks."),
+        ("claude", {"plan": {"answers": {"A": []}}}, "steps[0].plan.answers.A must be yes, no or *."),
+        (
+            "claude",
+            {"ask": {"questions": [ONE_OPTION]}},
+            "steps[0].ask.questions must hold 2 to 4 questions.",
+        ),
+        ("opencode", {"wait": True}, "imitate must be claude, codex or gemini."),
+    ],
+)
+def test_what_a_cli_does_not_have_is_refused(imitate: str, step: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        parse(step, imitate=imitate)
+    assert refused.value.message == message
+
+
+def test_an_option_overrules_the_scripts_imitation() -> None:
+    text = json.dumps({"steps": [], "imitate": "codex"})
+    assert parse_script(text, imitate="gemini").imitate == "gemini"
+    with pytest.raises(InvalidInput):
+        parse_script(text, imitate="other")

@@ -27,8 +27,8 @@ def ask(**more: Any) -> dict[str, Any]:
 def test_an_idle_agent_shows_its_box_with_a_dim_placeholder(home: Home, pane: Pane) -> None:
     pane.start(home.script(placeholder="Try me"))
     pane.see(f"{BOX}Try me", "? for shortcuts")
-    line = next(line for line in pane.screen(styles=True).splitlines() if "Try me" in line)
-    assert "\x1b[2mTry me" in line
+    line = next(line for line in pane.screen(styles=True).splitlines() if "ry me" in line)
+    assert ";2m" in line.partition("ry me")[0]
     pane.type("a real draft")
     pane.see(f"{BOX}a real draft")
     line = next(line for line in pane.screen(styles=True).splitlines() if "a real draft" in line)
@@ -149,7 +149,7 @@ def test_what_is_typed_while_working_is_queued(home: Home, pane: Pane) -> None:
     (home.project / "go").touch()
     pane.see("Enter to select")
     pane.keys("1")
-    pane.see("● Second turn: queued while busy", f"{BOX}only a draft", "? for shortcuts")
+    pane.see("● Second turn: queued while busy", f"{BOX}only a draft")
     kinds = [record.get("operation") for record in home.records() if record["type"] == "queue-operation"]
     assert kinds == ["enqueue", "dequeue"]
     assert home.prompts() == ["queued while busy"]
@@ -176,7 +176,7 @@ def test_esc_before_any_reply_puts_the_prompt_back(home: Home, pane: Pane) -> No
     pane.keys("Enter")
     pane.see(f"{POINTER} do it", "esc to interrupt")
     pane.keys("Escape")
-    pane.see(f"{BOX}do it", "? for shortcuts")
+    pane.until(lambda screen: f"{BOX}do it" in screen and "esc to interrupt" not in screen)
     pane.keys("Enter")
     pane.see("● Here.")
     first, second = (record for record in home.records() if record["type"] == "user")

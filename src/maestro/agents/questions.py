@@ -60,3 +60,117 @@ class Answer(msgspec.Struct, frozen=True, rename="camel"):
     choices: tuple[int, ...] = ()
     text: str = ""  # for the free-text field, or, in a plan or a refused permission, what to do differently
     parts: tuple[Answer, ...] = ()  # of several: one for each
+
+
+def is_same(known: Question, seen: Question) -> bool:
+    """Whether two sightings, by a hook or on the screen, are of one dialog. It may have been moved on in between."""
+    if "permission" in (known.kind, seen.kind):
+        return known.kind == seen.kind and _overlap(_squashed(known.detail), _squashed(seen.detail))
+    if known.kind == "plan" or seen.kind == "plan":
+        return known.kind == seen.kind
+    if seen.stage == "review" or known.stage == "review":
+        return True
+    if known.parts or seen.parts:
+        return bool(_texts(known) & _texts(seen)) or _headers(known) == _headers(seen)
+    return _overlap(_squashed(known.text), _squashed(seen.text))
+
+
+def is_unchanged(before: Question, now: Question) -> bool:
+    """Whether a screen still asks exactly the same, wherever its cursor is. Stricter than `is_same`: “git push” is not
+    “git push --force”, however it goes on."""
+    return _asked_words(before) == _asked_words(now)
+
+
+def as_shown(answer: Answer, asked: Question, shown: Question) -> Answer | None:
+    """The answer to what was asked, counted as the screen counts its options. None where it shows no such option."""
+    if answer.parts:
+        if len(answer.parts) != len(asked.parts) or len(shown.parts) != len(asked.parts):
+            return answer
+        parts = [as_shown(*one) for one in zip(answer.parts, asked.parts, shown.parts, strict=True)]
+        told = tuple(part for part in parts if part is not None)
+        return msgspec.structs.replace(answer, parts=told) if len(told) == len(parts) else None
+    if not shown.options or not asked.options or shown.stage == "review":
+        return answer
+    wanted = [asked.options[choice - 1] for choice in answer.choices if choice <= len(asked.options)]
+    places = [_place(option, shown.options) for option in wanted]
+    choices = tuple(place for place in places if place is not None)
+    return msgspec.structs.replace(answer, choices=choices) if len(choices) == len(answer.choices) else None
+
+
+def _place(wanted: Option, options: tuple[Option, ...]) -> int | None:
+    """Where an option stands, by its words; its digit where the list is so long that it is scrolled out of sight."""
+    for place, option in enumerate(options, 1):
+        if _squashed(option.label) == _squashed(wanted.label):
+            return option.number or place
+    return wanted.number if all(option.number != wanted.number for option in options) else None
+
+
+def merged(known: Question, seen: Question, *, exact: bool) -> Question:
+    """Both sightings in one. `exact`: the new one has the agent's own words, and not what fitted on a screen."""
+    words, place = (seen, known) if exact else (known, seen)
+    return settled(
+        msgspec.structs.replace(
+            words,
+            options=_merged_options(words, place),
+            preamble=words.preamble or place.preamble,
+            detail=words.detail or place.detail,
+            header=words.header or place.header,
+            parts=words.parts if len(words.parts) >= len(place.parts) else place.parts,
+        )
+    )
+
+
+def settled(question: Question) -> Question:
+    """As it was asked: without where the cursor is, what is ticked and what was typed."""
+    options = tuple(
+        msgspec.structs.replace(option, is_chosen=False, is_current=False) for option in question.options
+    )
+    parts = tuple(map(settled, question.parts))
+    return msgspec.structs.replace(question, options=options, parts=parts, position=0, stage="open", typed="")
+
+
+def _merged_options(words: Question, place: Question) -> tuple[Option, ...]:
+    """What can be chosen. Where the CLI makes up the options, only the screen knows all of them and their order."""
+    if words.kind in {"permission", "plan", "dialog"}:
+        return place.options or words.options
+    return _numbered(words.options, place.options)
+
+
+def _numbered(options: tuple[Option, ...], shown: tuple[Option, ...]) -> tuple[Option, ...]:
+    """The options in the agent's words, with the digits that the screen gives them, and those that the CLI adds."""
+    if not options:
+        return shown
+    digits = {_squashed(option.label): option for option in shown}
+    numbered = tuple(
+        msgspec.structs.replace(option, number=option.number or seen.number)
+        if (seen := digits.pop(_squashed(option.label), None))
+        else option
+        for option in options
+    )
+    return (*numbered, *(option for option in digits.values() if option.is_free_text))
+
+
+def _overlap(one: str, other: str) -> bool:
+    """What a narrow screen cut off, or never showed, is no difference."""
+    return not one or not other or one.startswith(other) or other.startswith(one)
+
+
+def _texts(question: Question) -> set[str]:
+    return {_squashed(part.text) for part in question.parts or (question,) if part.text}
+
+
+def _headers(question: Question) -> tuple[str, ...]:
+    return tuple(part.header for part in question.parts) or (question.header,)
+
+
+def _asked_words(question: Question) -> tuple[object, ...]:
+    return (
+        question.kind,
+        *map(_squashed, (question.text, question.detail)),
+        tuple(_squashed(option.label) for option in question.options),
+        tuple(map(_asked_words, question.parts)),
+    )
+
+
+def _squashed(text: str) -> str:
+    return "".join(text.split())

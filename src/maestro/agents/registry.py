@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from typing import Protocol, cast
 
 from maestro.agents import Agent
+from maestro.agents.headless import Headless
+from maestro.agents.hooks import Hooked
 from maestro.agents.launch import Launcher
+from maestro.agents.settings_place import Installable
+from maestro.agents.terminal import Terminal
 from maestro.errors import InvalidInput, NotFound
 
 BUILT_IN = ("claude", "codex", "gemini", "scripted")
@@ -27,7 +34,7 @@ def agent_named(name: str) -> Agent:
 
 def agent_names() -> list[str]:
     """Every agent that can be asked for."""
-    return sorted({*BUILT_IN, *(point.name for point in entry_points(group=ENTRY_POINTS))})
+    return sorted({*BUILT_IN, *_plugin_names(tuple(sys.path))})
 
 
 def launcher_named(name: str) -> Launcher:
@@ -39,9 +46,56 @@ def launcher_named(name: str) -> Launcher:
     return agent
 
 
+def headless_named(name: str) -> Headless:
+    """The adapter of a CLI that can be run without a terminal."""
+    agent = agent_named(name)
+    if not isinstance(agent, Headless):
+        raise InvalidInput(f"Maestro cannot run {name} without a terminal.")
+    return agent
+
+
+def terminal_named(name: str) -> Terminal | None:
+    """The adapter of a CLI whose screen Maestro can read; None for one that only has transcripts."""
+    agent = agent_named(name)
+    return agent if isinstance(agent, Terminal) else None
+
+
+def title_globs() -> list[str]:
+    """Every pattern of a pane's title that tells what some agent does."""
+    known = (terminal_named(name) for name in agent_names())
+    return sorted({glob for terminal in known if terminal is not None for glob in terminal.title_globs})
+
+
+def hooked_named(name: str) -> Hooked | None:
+    """The adapter of a CLI whose hooks Maestro understands; None for one that has none."""
+    agent = agent_named(name)
+    return agent if isinstance(agent, Hooked) else None
+
+
+class HookedByHand(Hooked, Installable, Protocol):
+    """A CLI whose sessions tell us what they do, also those that were started by hand."""
+
+
+def installable_named(name: str) -> HookedByHand:
+    agent = agent_named(name)
+    # The scripted agent lives in Claude Code's folder, where its hooks would be run by Claude Code.
+    if name == "scripted" or not isinstance(agent, Hooked) or not isinstance(agent, Installable):
+        raise InvalidInput(
+            f"{name} cannot be given hooks for sessions that are started by hand.",
+            hint="claude, codex and gemini can.",
+        )
+    return cast("HookedByHand", agent)
+
+
 def home_variables() -> list[str]:
     """The variables that say where agents keep their things."""
     return sorted({"HOME", *(name for agent in agent_names() for name in agent_named(agent).home_variables)})
+
+
+@lru_cache(4)
+def _plugin_names(_path: tuple[str, ...]) -> frozenset[str]:
+    """Asked for at every hook, and it looks through all that is installed: 3 ms."""
+    return frozenset(point.name for point in entry_points(group=ENTRY_POINTS))
 
 
 def _built_in(name: str) -> Agent:

@@ -7,8 +7,9 @@ answered by keys that were meant for its earlier state.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 import msgspec
 
@@ -66,11 +67,37 @@ class Terminal(Protocol):
     def as_text(self, prompt: str) -> str:
         """The prompt, changed as little as it takes for its first character not to switch a mode of the input box."""
 
+    def box_holds(self, draft: str, prompt: str) -> bool:
+        """Whether what stands in the input box is this prompt and nothing else; a long one may be shown by a mark."""
+
     def answer_step(self, screen: Screen, answer: Answer) -> Step | Cannot:
         """What to do next so that the question on this screen gets this answer."""
+
+    def version_in(self, head: bytes) -> str:
+        """The CLI's own version, where the first bytes of a transcript tell it."""
 
     def taken(self, line: bytes) -> str | None:
         """The prompt that this line of the transcript says was taken: at once, or into the CLI's own queue."""
 
 
-AnswerChannel = Literal["hook", "keys"]
+def holds(draft: str, prompt: str, mark: re.Pattern[str] | None = None) -> bool:
+    """`box_holds` for most: wrapped and indented anyhow, or only its end, or a mark in its place."""
+    shown, whole = "".join(draft.split()), "".join(prompt.split())
+    if not shown:
+        return False
+    return (
+        shown == whole
+        or (mark is not None and mark.fullmatch(draft.strip()) is not None)
+        or (len(shown) > _SCROLLED and whole.endswith(shown))
+    )
+
+
+_SCROLLED: Final = 200  # a box that shows only the end of a text shows at least this much of it
+
+
+def field_holds(shown: str, text: str, mark: re.Pattern[str] | None = None) -> bool:
+    """The same of a dialog's field, which shows only the last few lines of a text that has more."""
+    if holds(shown, text, mark):
+        return True
+    seen = "".join(shown.split())
+    return shown.count("\n") >= 2 and bool(seen) and "".join(text.split()).endswith(seen)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
+    default_verb = ""  # the command that is meant where the first word is none
+
     def __init__(self, *args: Any, **options: Any) -> None:
         if sys.stdout.isatty() and ("-h" in sys.argv or "--help" in sys.argv):
             from rich_argparse import RichHelpFormatter
@@ -32,6 +34,21 @@ class Parser(argparse.ArgumentParser):
         return self.add_subparsers(
             title="commands", metavar="COMMAND", required=True, parser_class=type(self)
         )
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        words = list(sys.argv[1:] if args is None else args)
+        first = next((word for word in words if word not in {"--json", "--debug"}), "-h")
+        if self.default_verb and first not in {"-h", "--help", *self._verb_names()}:
+            words.insert(0, self.default_verb)
+        return super().parse_known_args(words, namespace)
+
+    def _verb_names(self) -> set[str]:
+        return {
+            name
+            for action in self._actions
+            if isinstance(action, argparse._SubParsersAction)  # noqa: SLF001 - the class has no other name
+            for name in action.choices
+        }
 
     def error(self, message: str) -> NoReturn:
         raise errors.InvalidInput(

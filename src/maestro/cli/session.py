@@ -5,7 +5,15 @@ from __future__ import annotations
 import os
 
 from maestro import errors
-from maestro.cli import render, session_discover, session_logs, session_spawn, session_stats
+from maestro.cli import (
+    render,
+    session_discover,
+    session_explain,
+    session_logs,
+    session_prompt,
+    session_spawn,
+    session_stats,
+)
 from maestro.cli.parser import Parser, add_verb, wants_json
 from maestro.cli.project import path_part
 from maestro.server.client import Daemon
@@ -16,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+# Steps on the way, of interest when something went wrong: `--json` has them.
+_DETAILS = ("prompt.typing", "prompt.pasted", "question.changed")
 _KINDS = ("progress", "complete", "blocked", "error")
 
 
@@ -43,6 +53,12 @@ def describe(parser: Parser) -> None:
     session_spawn.describe_merge(add_verb(verbs, "merge", session_spawn.merge, merged))
     discarded = "remove a session's worktree; unmerged work only with --force, and it stays on its branch"
     session_spawn.describe_discard(add_verb(verbs, "discard", session_spawn.discard, discarded))
+    typed = "type a prompt into a session, or the answer to what it asks; with a receipt"
+    session_prompt.describe_prompt(add_verb(verbs, "prompt", session_prompt.prompt, typed))
+    sent = "what was typed into a session, or waits to be, with receipts"
+    session_prompt.describe_prompts(add_verb(verbs, "prompts", session_prompt.prompts, sent))
+    explained = "what a session does, by each source, with the evidence"
+    session_explain.describe(add_verb(verbs, "explain", session_explain.run, explained))
     said = "what sessions said last; -f goes on as they say more"
     session_logs.describe(add_verb(verbs, "logs", session_logs.run, said))
     found = "every agent's sessions on this machine, newest first"
@@ -162,6 +178,8 @@ def _watch(arguments: Namespace) -> None:
 def tells_something(event: Mapping[str, Any]) -> bool:
     """Whether a person wants to read it: not that a pid or a name was noted."""
     data = event["data"]
+    if event["kind"] in _DETAILS or event["kind"].startswith("agent."):
+        return False
     return event["kind"] != "session.changed" or "status" in data.get("changes", {})
 
 
@@ -183,4 +201,22 @@ def event_line(event: dict[str, Any], names: dict[str, str]) -> str:
         parts.append(f"→ {render.status_word(status)}")
     if data.get("message"):
         parts.append(f"“{render.printable(data['message'])}”")
+    parts += _exchanged(data)
     return " ".join(parts)
+
+
+def _exchanged(data: Mapping[str, Any]) -> list[str]:
+    """What was asked, or what became of what was typed."""
+    question, prompt = data.get("question"), data.get("prompt")
+    if question:
+        words = question["text"] + (
+            f" {question['asked']['detail']}" if question.get("asked", {}).get("detail") else ""
+        )
+        return [
+            f"“{render.printable(words)}”",
+            *([f"({question['closedBy']})"] if question.get("closedBy") else []),
+        ]
+    if prompt:
+        said = prompt.get("text") or "; ".join(prompt.get("evidence") or ()) or prompt.get("reason") or ""
+        return [render.printable(said)] if said else []
+    return []

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
+from maestro import processes
 from maestro.agents import Transcript
-from maestro.agents.registry import agent_named, agent_names
+from maestro.agents.registry import agent_named, agent_names, terminal_named
 from maestro.errors import InvalidInput
 from maestro.fleet.crew import Crew
+from maestro.fleet.facts import Pane
 from maestro.fleet.requests import AdoptPane
 from maestro.ledger import sessions
 from maestro.ledger.facts import Session
@@ -24,21 +26,24 @@ async def adopt_pane(crew: Crew, actor: Actor, request: AdoptPane) -> Session:
     pane = await tmux.pane(request.pane_id)
     if pane.session_id:
         return await crew.session(pane.session_id)
-    agent = request.agent or pane.command
+    agent = request.agent or await asyncio.to_thread(_agent_in_front, pane)
     if agent not in agent_names():
         raise InvalidInput(
             f"{request.pane_id} runs “{pane.command}”.",
             hint=f"Name the agent: --agent {'|'.join(agent_names())}",
         )
     cwd = await asyncio.to_thread(os.path.realpath, f"/proc/{pane.pane_pid}/cwd")
-    newest = await asyncio.to_thread(_newest_transcript, agent, cwd, request.environment)
+    live = await asyncio.to_thread(crew.journal.read, lambda c: sessions.list_sessions(c, active=True))
+    others = {session.transcript_id for session in live}
+    newest = await asyncio.to_thread(_newest_transcript, agent, cwd, request.environment, others)
     session_id = await asyncio.to_thread(
         crew.journal.write,
         actor,
         lambda change: sessions.adopt_session(
             change,
             agent=agent,
-            transcript_id=newest.session_id if newest else pane.pane_id,
+            # Until its log is known, the pane itself has to do: `%0` is one in every server.
+            transcript_id=newest.session_id if newest else f"{pane.pane_id}-{pane.server_pid}",
             transcript_path=str(newest.path) if newest else None,
             cwd=cwd,
             project=request.project_id,
@@ -52,7 +57,21 @@ async def adopt_pane(crew: Crew, actor: Actor, request: AdoptPane) -> Session:
     return await crew.session(session.id)
 
 
-def _newest_transcript(agent: str, cwd: str, env: Mapping[str, str]) -> Transcript | None:
-    """What an agent in this folder wrote last."""
+def _agent_in_front(pane: Pane) -> str:
+    """Which agent has the pane's terminal; some run under another program's name."""
+    argv = processes.foreground(pane.pane_pid) or (pane.command,)
+    for name in agent_names():
+        terminal = terminal_named(name)
+        if terminal is not None and terminal.is_agent(argv):
+            return name
+    return pane.command
+
+
+def _newest_transcript(
+    agent: str, cwd: str, env: Mapping[str, str], others: Container[str | None]
+) -> Transcript | None:
+    """What an agent in this folder wrote last, and no session that we know."""
     found = agent_named(agent).transcripts({**os.environ, **env}, cwd)
-    return max(found, key=lambda one: one.modified, default=None)
+    return max(
+        (one for one in found if one.session_id not in others), key=lambda one: one.modified, default=None
+    )

@@ -7,12 +7,12 @@ import asyncio
 import structlog
 
 from maestro.errors import Conflict, MaestroError
-from maestro.fleet import worktree as worktrees
 from maestro.fleet.crew import Crew
-from maestro.fleet.overlaps import Overlap, Touched, overlaps
 from maestro.ledger import sessions
 from maestro.ledger.facts import Session
 from maestro.ledger.roles import Actor, require
+from maestro.worktrees import worktree as worktrees
+from maestro.worktrees.overlaps import Overlap, Touched, overlaps
 
 _log = structlog.get_logger("checkouts")
 

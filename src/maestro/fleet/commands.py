@@ -13,6 +13,22 @@ Command = Sequence[str]
 PLACEHOLDER = ("cat", "-")
 
 
+def only_this(ref: PaneRef, *, typing: bool = False) -> str:
+    """A condition that holds for this pane and no other. `typing`: and only while what is typed reaches its program."""
+    # Without such a pane tmux falls back to another one; so its id is compared too.
+    names = ["pane_id", "pane_pid", "pid"]
+    values = [ref.pane_id, str(ref.pane_pid), str(ref.server_pid)]
+    if typing:
+        # A dead pane and one in copy mode swallow it; a synchronized one hands it on to its neighbours.
+        names += ["pane_dead", "pane_in_mode", "pane_synchronized"]
+        values += ["0", "0", "0"]
+    shown = ":".join(f"#{{?{name},1,0}}" if name in _FLAGS else f"#{{{name}}}" for name in names)
+    return f"#{{==:{shown},{':'.join(values)}}}"
+
+
+_FLAGS = frozenset({"pane_dead", "pane_in_mode", "pane_synchronized"})
+
+
 def option_commands(ref: PaneRef, options: Mapping[str, str]) -> list[Command]:
     target = ("set-option", "-q", "-p", "-t", ref.pane_id)
     return [

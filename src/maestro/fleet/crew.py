@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -20,14 +20,21 @@ import structlog
 from maestro import home as homes
 from maestro import processes
 from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest
-from maestro.agents.registry import agent_named, launcher_named
-from maestro.errors import Conflict, InvalidInput, MaestroError
+from maestro.agents.registry import agent_named, hooked_named, launcher_named, terminal_named
+from maestro.agents.screen import captured
+from maestro.errors import Conflict, MaestroError, Refused
 from maestro.files import write_atomically
-from maestro.fleet import worktree as worktrees
 from maestro.fleet.door import FOLDER
 from maestro.fleet.fleets import Fleets
 from maestro.fleet.isolate import Sandbox, isolated
-from maestro.fleet.launch import LAUNCH_FILE, caller_environment, entry_argv, launch_file, session_environment
+from maestro.fleet.launch import (
+    LAUNCH_FILE,
+    caller_environment,
+    entry_argv,
+    launch_file,
+    session_environment,
+    session_hooks,
+)
 from maestro.fleet.processtree import GRACE_SECONDS, ProcessId, end_tree
 from maestro.fleet.prompt import PromptTask, first_prompt
 from maestro.fleet.requests import Spawn
@@ -36,6 +43,7 @@ from maestro.ledger import sessions, tasks
 from maestro.ledger.facts import NewSession, Place, Session, SessionChange, SessionStatus
 from maestro.ledger.journal import Change, Journal, Once
 from maestro.ledger.roles import HUMAN, Actor, require
+from maestro.worktrees import worktree as worktrees
 
 _log = structlog.get_logger("crew")
 
@@ -62,6 +70,9 @@ class Crew(Fleets):
     ) -> None:
         super().__init__(journal, home)
         self.transcript_of = transcript_of
+        # Set by whoever reads screens: told when tmux has news of a fleet; types what a CLI cannot be started with.
+        self.on_change: Callable[[str], None] = lambda _fleet: None
+        self.type_first: Callable[[Session, str], Awaitable[None]] | None = None
         self._settling: dict[str, asyncio.Task[None]] = {}
         self._unsettled: set[str] = set()
         self._stopping: set[str] = set()
@@ -156,6 +167,7 @@ class Crew(Fleets):
             request.environment, launcher, session_id=session.id, token=token, maestro_home=self.home.root
         )
         folder = self.home.path("sessions", session.id)
+        first = "" if resume else await self._first_prompt(session, request)
         plan = launcher.launch(
             LaunchRequest(
                 session_id=session.id,
@@ -163,21 +175,17 @@ class Crew(Fleets):
                 cwd=session.cwd,
                 folder=folder,
                 env=env,
-                first_prompt="" if resume else await self._first_prompt(session, request),
+                first_prompt=first,
                 model=session.model or "",
                 mode=request.mode,
                 role=session.role,
+                settings=session_hooks(hooked_named(session.agent)),
                 is_isolated=request.isolate,
                 # A person made its folder a project.
                 is_trusted=True,
                 resume=resume,
             )
         )
-        if plan.prompt == "typed":
-            raise InvalidInput(
-                f"{session.agent} cannot be started with a prompt this long.",
-                hint="Put the details into a file of the project, and tell it to read that.",
-            )
         if plan.transcript_id is None and session.transcript_id is not None:
             await self._write(HUMAN, lambda c: sessions.forget_transcript_id(c, session.id))
         if request.isolate:
@@ -189,7 +197,20 @@ class Crew(Fleets):
             "@pane_label": request.label or session.name,
             "@pane_notify": "working",
         }
-        argv = entry_argv(launching)
+        pane = await self._pane_for(tmux, session, request, entry_argv(launching), options)
+        if plan.prompt == "typed" and self.type_first is not None:
+            await self.place(session.id, request.fleet, request.label or session.name, pane)
+            await self.type_first(await self.session(session.id), first)
+        return pane
+
+    async def _pane_for(
+        self,
+        tmux: Tmux,
+        session: Session,
+        request: Spawn,
+        argv: Sequence[str],
+        options: Mapping[str, str],
+    ) -> Pane:
         if not any(pane.session == request.fleet for pane in await tmux.panes()):
             return await tmux.new_session(
                 request.fleet,
@@ -261,8 +282,8 @@ class Crew(Fleets):
         )
 
     async def _ready(self, tmux: Tmux, session_id: str, pane: Pane, *, quiet: bool) -> Session:
-        """Wait for evidence that the agent is there: its transcript, or, without a prompt, its screen. An agent
-        that dies first has failed, and its last screen says why."""
+        """Wait for evidence that the agent is there: its transcript, or, without a prompt, its screen; or a dialog
+        that it shows first. An agent that dies before has failed, and its last screen says why."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + READY_SECONDS
         while loop.time() < deadline:
@@ -276,11 +297,24 @@ class Crew(Fleets):
                 return await self._died(tmux, session_id, now)
             if await asyncio.to_thread(self.transcript_of, session) is not None:
                 return await self._move(session_id, "working")
-            if quiet and (await tmux.capture(now.ref)).strip():
-                return await self._move(session_id, "idle")
+            shown = await self._shown_status(tmux, now, session.agent)
+            if shown is not None and (quiet or shown == "needs_input"):
+                return await self._move(session_id, shown)
             await asyncio.sleep(_LOOK_SECONDS)
         # It lives, and nothing proves more: its status stays as it is.
         return await self.session(session_id)
+
+    @staticmethod
+    async def _shown_status(tmux: Tmux, pane: Pane, agent: str) -> SessionStatus | None:
+        """What the screen says of an agent that has just been started."""
+        terminal = terminal_named(agent)
+        capture = captured(await tmux.capture(pane.ref, escapes=True), title=pane.title)
+        if terminal is None:
+            return "idle" if any(capture.lines) else None
+        screen = terminal.read_screen(capture)
+        if screen.question is not None or screen.state == "dialog":
+            return "needs_input"
+        return "idle" if screen.state in {"idle", "error", "limit"} else None
 
     async def _died(self, tmux: Tmux, session_id: str, pane: Pane | None) -> Session:
         if pane is None:
@@ -354,6 +388,7 @@ class Crew(Fleets):
         super()._changed(fleet)
         if self._closed:
             return
+        self.on_change(fleet)
         self._unsettled.add(fleet)
         running = self._settling.get(fleet)
         if running is None or running.done():
@@ -412,6 +447,13 @@ class Crew(Fleets):
         await asyncio.to_thread(
             self.journal.read, lambda connection: sessions.require_sight(connection, actor, session)
         )
+
+    async def has_sight(self, actor: Actor, session_id: str) -> bool:
+        try:
+            await self.require_sight(actor, session_id)
+        except Refused:
+            return False
+        return True
 
     async def session(self, wanted: str) -> Session:
         return await asyncio.to_thread(self.journal.read, lambda c: sessions.get_session(c, wanted))

@@ -1,8 +1,11 @@
-"""What tmux knows, as frozen facts."""
+"""What tmux knows, and what a look at a pane shows, as frozen facts."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from maestro.agents.screen import Screen
+from maestro.agents.terminal import TitleReading
 
 # The session that only our control connection lives in.
 HIDDEN_SESSION = "_maestro"
@@ -95,6 +98,19 @@ class Client(NamedTuple):
     window_id: str
     pane_id: str
     activity: int
+
+
+class Sight(NamedTuple):
+    """One look at a session's pane."""
+
+    pane: Pane
+    screen: Screen
+    title: TitleReading | None
+    focused: bool
+    in_front: bool | None  # the agent has the terminal; None where the system does not tell
+    front: str  # the program that has it
+    content: str  # the screen as plain text
+    at: int
 
 
 class Version(NamedTuple):

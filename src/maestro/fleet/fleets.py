@@ -7,6 +7,7 @@ import os
 import socket
 
 from maestro import home as homes
+from maestro.agents.registry import title_globs
 from maestro.errors import Conflict, NotFound
 from maestro.fleet.guests import Guests
 from maestro.fleet.states import PaneStates
@@ -52,7 +53,7 @@ class Fleets:
             guest = self.guests.socket(fleet) is not None
             if not guest:
                 os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            tmux = Tmux(path, dict(os.environ), guest=guest)
+            tmux = Tmux(path, dict(os.environ), guest=guest, titles=title_globs())
             states = self._fleets[fleet] = PaneStates(tmux, self.journal.clock)
             tmux.on_change = lambda: self._changed(fleet)
         before = states.tmux.server

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
+from maestro.agents.hook_command import hook_command
+from maestro.agents.hooks import Hooked
 from maestro.agents.launch import Launcher, LaunchPlan
 from maestro.errors import InvalidInput
 
@@ -64,3 +66,12 @@ def launch_file(plan: LaunchPlan, env: Mapping[str, str], cwd: str) -> bytes:
 def entry_argv(path: str) -> tuple[str, ...]:
     """What a pane runs: a program that becomes the agent. -I -S: it needs nothing that would slow its start."""
     return (sys.executable, "-I", "-S", join(dirname(__file__), "enter.py"), path)
+
+
+def session_hooks(hooked: Hooked | None) -> Mapping[str, object]:
+    """Settings of one session alone that make its CLI tell us what happens; nothing where it takes none."""
+    if hooked is None or hooked.no_session_hooks:
+        return {}
+    return hooked.hook_settings(
+        {event.name: hook_command(hooked.name, event.name, event.waits) for event in hooked.hook_events}
+    )

@@ -1,8 +1,9 @@
-"""Ends everything that a session has started, and makes sure that it is gone.
+"""Ends everything that a session, or a headless run, has started, and makes sure that it is gone.
 
 A process belongs to a session if it descends from the session's first process, shares its terminal session, or has
-the session's id in its environment: one that has left its parent and its group by `setsid` keeps the id. A process
-is known by its pid and start time, and is signalled by a pidfd that was opened before the start time was read: a
+the session's id in its environment: one that has left its parent and its group by `setsid` keeps the id. What is
+said of sessions here holds for runs, by another variable; a run that was started inside another has both ids in it,
+with a slash between them. A process is known by its pid and start time, and is signalled by a pidfd that was opened before the start time was read: a
 stranger that got an old pid is never hit.
 """
 
@@ -18,6 +19,7 @@ from typing import NamedTuple, Self
 from maestro.errors import TimedOut
 
 MARKER = "MAESTRO_SESSION_ID"
+RUN_MARKER = "MAESTRO_RUN_ID"
 GRACE_SECONDS = 5.0
 KILL_SECONDS = 5.0
 _LOOKS = 30
@@ -46,12 +48,14 @@ def members(
     session_id: str,
     spared: frozenset[int] = frozenset(),
     known: Iterable[ProcessId] = (),
+    *,
+    variable: str = MARKER,
 ) -> set[ProcessId]:
     """Every live process of the session, and what those that are known to be its own have started.
 
     This process, those spared, and other sessions' are never among them.
     """
-    return _members(_look(), root, session_id, spared, known)
+    return _members(_look(variable), root, session_id, spared, known)
 
 
 def _members(
@@ -69,7 +73,7 @@ def _members(
     children: dict[int, list[int]] = {}
     for process in seen.values():
         children.setdefault(process.parent, []).append(process.id.pid)
-    first = {pid for pid, marker in markers.items() if marker == session_id}
+    first = {pid for pid, marker in markers.items() if _names(marker, session_id)}
     first |= {p.pid for p in (root, *known) if p and p.pid in markers and seen[p.pid].id == p}
     if terminal:
         first |= {pid for pid, marker in markers.items() if marker is None and seen[pid].session == terminal}
@@ -80,7 +84,7 @@ def _members(
         if pid not in found:
             found.add(pid)
             # Below a process with another session's id, everything is that session's.
-            pending += [c for c in children.get(pid, ()) if markers.get(c, "") in {None, session_id}]
+            pending += [c for c in children.get(pid, ()) if c in markers and _is_of(markers[c], session_id)]
     return {seen[pid].id for pid in found}
 
 
@@ -91,13 +95,15 @@ def end_tree(
     grace: float = GRACE_SECONDS,
     graceful: signal.Signals = signal.SIGTERM,
     spared: frozenset[int] = frozenset(),
+    also: Iterable[ProcessId] = (),
+    variable: str = MARKER,
 ) -> set[ProcessId]:
     """End the session's processes and return all that were ended; TimedOut names those that would not.
 
     First the root's group is asked by `graceful`; whatever is left after `grace` seconds, or after the root has
-    ended, is killed, and so is what it started meanwhile.
+    ended, is killed, and so is what it started meanwhile. `also`: processes that are known to be the session's.
     """
-    known = members(root, session_id, spared)
+    known = members(root, session_id, spared, also, variable=variable)
     with _Watched() as watched:
         watched.add(known)
         if root is not None and root in watched and grace > 0:
@@ -105,12 +111,12 @@ def end_tree(
             watched.wait(time.monotonic() + grace, until=lambda: asked.isdisjoint(watched))
         deadline = time.monotonic() + KILL_SECONDS
         while True:
-            found = members(root, session_id, spared, known)
+            found = members(root, session_id, spared, known, variable=variable)
             watched.add(found)
             watched.kill()
             known |= found
             watched.wait(min(deadline, time.monotonic() + 1.0), until=lambda: not watched)
-            left = _left(root, session_id, spared, known)
+            left = _left(root, session_id, spared, known, variable)
             if not left:
                 return known
             if time.monotonic() >= deadline:
@@ -123,7 +129,11 @@ def end_tree(
 
 
 def _left(
-    root: ProcessId | None, session_id: str, spared: frozenset[int], known: Iterable[ProcessId]
+    root: ProcessId | None,
+    session_id: str,
+    spared: frozenset[int],
+    known: Iterable[ProcessId],
+    variable: str,
 ) -> set[ProcessId]:
     """What is alive of the session after all that was known of it has ended.
 
@@ -131,7 +141,7 @@ def _left(
     list does not have yet. So nothing found counts only if nothing ended meanwhile; on a busy machine, after many looks.
     """
     for _ in range(_LOOKS):
-        look = _look()
+        look = _look(variable)
         left = _members(look, root, session_id, spared, known)
         if left or look.is_steady:
             return left
@@ -210,13 +220,21 @@ def _ask(root: ProcessId, watched: _Watched, number: signal.Signals) -> set[Proc
     return asked
 
 
-def _look() -> _Look:
+def _names(marker: str | None, session_id: str) -> bool:
+    return marker is not None and session_id in marker.split("/")
+
+
+def _is_of(marker: str | None, session_id: str) -> bool:
+    return marker is None or _names(marker, session_id)
+
+
+def _look(variable: str) -> _Look:
     processes: dict[int, _Seen] = {}
     is_steady = True
     # The newest first: it is the most likely to be gone soon.
     for pid in sorted((int(name) for name in os.listdir("/proc") if name.isdecimal()), reverse=True):
         try:
-            process = _read(pid)
+            process = _read(pid, variable)
         except (FileNotFoundError, ProcessLookupError):
             is_steady = False
             continue
@@ -228,30 +246,34 @@ def _look() -> _Look:
 def _process(pid: int) -> _Seen | None:
     """What the kernel tells of a process; None when it has ended."""
     try:
-        return _read(pid)
+        return _read(pid, None)
     except (FileNotFoundError, ProcessLookupError):
         return None
 
 
-def _read(pid: int) -> _Seen | None:
-    """None for a process that has ended, only its parent has not noticed."""
+def _read(pid: int, variable: str | None) -> _Seen | None:
+    """What its environment says is only looked for if there is a variable to look for. None for a process that has ended, only its parent has not noticed."""
     with open(f"/proc/{pid}/stat", "rb") as file:
         stat = file.read()
     state, *fields = stat[stat.rindex(b")") + 2 :].split()
     if state in {b"Z", b"X"}:
         return None
     return _Seen(
-        ProcessId(pid, int(fields[18])), int(fields[0]), int(fields[1]), int(fields[2]), _marker(pid)
+        ProcessId(pid, int(fields[18])),
+        int(fields[0]),
+        int(fields[1]),
+        int(fields[2]),
+        _marker(pid, variable) if variable else None,
     )
 
 
-def _marker(pid: int) -> str | None:
+def _marker(pid: int, name: str) -> str | None:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             content = file.read()
     except PermissionError:
         return None  # another user's, or one that hides itself: its parents tell whose it is
-    prefix = f"{MARKER}=".encode()
+    prefix = f"{name}=".encode()
     for variable in content.split(b"\0"):
         if variable.startswith(prefix):
             return variable.removeprefix(prefix).decode("utf-8", "replace")

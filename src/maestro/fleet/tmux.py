@@ -21,6 +21,7 @@ from maestro.fleet.commands import (
     Command,
     capture_command,
     name_words,
+    only_this,
     option_commands,
     respawn_command,
     style_commands,
@@ -44,20 +45,23 @@ _HOOKS = (
 _COMPARED = "#{pane_id}#{pane_dead}#{n:@pane_notify}#{==:#{@pane_notify},checked}#{n:@session_id}"
 
 
-def _preparing() -> list[str]:
-    """A server of our own, made so that it tells us what happens."""
+def _preparing(titles: Sequence[str]) -> list[str]:
+    """A server of our own, made so that it tells us what happens; also when a title begins or ceases to match."""
+    compared = _COMPARED + "".join(f"#{{m:{words.pattern(title)},#{{pane_title}}}}" for title in titles)
     commands: list[Command] = [
         ("set-option", "-s", "focus-events", "on"),
         ("set-option", "-g", "-w", "automatic-rename", "off"),
         ("set-option", "-p", "-t", f"={HIDDEN_SESSION}:0", "remain-on-exit", "on"),
         *(("set-hook", "-g", hook, _WAKE) for hook in _HOOKS),
-        ("refresh-client", "-B", f"panes::#{{S:#{{W:#{{P:{_COMPARED} }}}}}}"),
+        ("refresh-client", "-B", f"panes::#{{S:#{{W:#{{P:{compared} }}}}}}"),
     ]
     return [words.line(command) for command in commands]
 
 
 class Tmux:
-    def __init__(self, socket: str, env: Mapping[str, str], *, guest: bool = False) -> None:
+    def __init__(
+        self, socket: str, env: Mapping[str, str], *, guest: bool = False, titles: Sequence[str] = ()
+    ) -> None:
         self.socket = socket
         self.guest = guest
         # Called in the loop when something may have changed; who is woken looks again.
@@ -66,7 +70,7 @@ class Tmux:
         self._guest: ServerId | None = None
         self._version: Version | None = None
         self._closing_pane = asyncio.Lock()
-        self._connection = Connection(self._attaching, _preparing(), self._env, self._changed)
+        self._connection = Connection(self._attaching, _preparing(titles), self._env, self._changed)
 
     # The connection.
 
@@ -146,17 +150,15 @@ class Tmux:
                 raise _refusal(blocks[0].lines)
         return [blocks[0].lines for blocks in answers]
 
-    async def act(self, ref: PaneRef, *commands: Command) -> list[str]:
+    async def act(self, ref: PaneRef, *commands: Command, typing: bool = False) -> list[str]:
         """Commands for exactly this pane, or none of them; the lines that the last one answers.
 
-        tmux itself compares before it runs them, so that nothing can come in between.
+        tmux itself compares before it runs them, so that nothing can come in between. With `typing` the pane's program
+        must also be the one that gets what is typed, and the only one.
         """
         refused = secrets.token_hex(8)
-        # Without such a pane tmux falls back to another one; so its id is compared too.
-        pane = f"{ref.pane_id}:{ref.pane_pid}:{ref.server_pid}"
-        condition = f"#{{==:#{{pane_id}}:#{{pane_pid}}:#{{pid}},{pane}}}"
         command = (
-            *("if-shell", "-F", "-t", ref.pane_id, condition),
+            *("if-shell", "-F", "-t", ref.pane_id, only_this(ref, typing=typing)),
             *(words.lines(commands), words.line(("display-message", "-p", refused))),
         )
         if self.guest:
@@ -216,6 +218,32 @@ class Tmux:
     async def capture(self, ref: PaneRef, *, lines: int | None = None, escapes: bool = False) -> str:
         """The screen; with `lines`, so many lines of what scrolled away before it too. Dead panes have one too."""
         return "\n".join(await self.act(ref, capture_command(ref, lines=lines, escapes=escapes)))
+
+    # Typing. Nobody but `fleet/typing.py` calls these.
+
+    async def paste(self, ref: PaneRef, text: str) -> None:
+        """Put text into exactly this pane, bracketed, so that its lines do not submit themselves."""
+        buffer = f"maestro-{secrets.token_hex(8)}"
+        pasting = ("paste-buffer", "-p", "-d", "-b", buffer, "-t", ref.pane_id)
+        try:
+            if self.guest:
+                # On a command line every user of the machine could read it.
+                load = ("-S", self.socket, "-N", "-u", "load-buffer", "-b", buffer, "-")
+                code, _, complaint = await self._process(*load, given=words.encoded(text))
+                if code != 0:
+                    raise _refusal([complaint.strip()])
+                await self.act(ref, pasting, typing=True)
+            else:
+                setting = self.run("set-buffer", "-b", buffer, "--", text)
+                await asyncio.gather(setting, self.act(ref, pasting, typing=True))
+        except MaestroError:
+            with contextlib.suppress(MaestroError):
+                await self.run("delete-buffer", "-b", buffer)
+            raise
+
+    async def press(self, ref: PaneRef, keys: Sequence[str]) -> None:
+        """Press keys, by their tmux names, in exactly this pane."""
+        await self.act(ref, ("send-keys", "-t", ref.pane_id, *keys), typing=True)
 
     # Changes.
 
@@ -344,15 +372,15 @@ class Tmux:
             raise _refusal([complaint.strip()])
         return said.removesuffix("\n").split("\n") if said else []
 
-    async def _process(self, *arguments: str) -> tuple[int, str, str]:
+    async def _process(self, *arguments: str, given: bytes | None = None) -> tuple[int, str, str]:
         raw = [words.encoded(argument) for argument in arguments]
         try:
             process = await asyncio.create_subprocess_exec(
-                "tmux", *raw, stdin=-3, stdout=-1, stderr=-1, cwd="/", env=self._env
+                "tmux", *raw, stdin=-3 if given is None else -1, stdout=-1, stderr=-1, cwd="/", env=self._env
             )
         except FileNotFoundError as error:
             raise _missing() from error
-        said, complaint = await process.communicate()
+        said, complaint = await process.communicate(given)
         return process.returncode or 0, words.decoded(said), words.decoded(complaint)
 
 

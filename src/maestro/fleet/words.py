@@ -34,6 +34,11 @@ def literal(text: str) -> str:
     return text.replace("#", "##")
 
 
+def pattern(glob: str) -> str:
+    """A glob that stands inside a format."""
+    return literal(glob).replace(",", "#,").replace("}", "#}")
+
+
 def encoded(text: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")

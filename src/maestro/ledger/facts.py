@@ -18,6 +18,16 @@ Priority = Literal["low", "normal", "high", "urgent"]
 ReportKind = Literal["progress", "complete", "blocked", "error"]
 SessionStatus = Literal["spawning", "working", "idle", "needs_input", "completed", "error", "stopped"]
 SessionRole = Literal["worker", "coordinator"]
+PromptKind = Literal["prompt", "answer"]
+PromptState = Literal[
+    "queued",  # nothing was typed yet
+    "typing",  # from here on it will never be typed again
+    "pasted",  # it stands in the agent's box; Enter comes next
+    "submitted",  # the agent has it: `evidence` proves it
+    "uncertain",  # it was typed, and nothing proves that it arrived; `reason` says what was seen
+    "failed",  # it was not typed, and will not be
+    "withdrawn",
+]
 
 
 def _fit_to_keep(text: str) -> str:
@@ -126,6 +136,42 @@ class Session(Fact):
     created_at: int
     updated_at: int
     ended_at: int | None
+
+
+class Question(Fact):
+    """One occurrence of something that a session waits for. `asked` is the whole of it."""
+
+    id: str
+    session_id: str
+    version: int  # counts up when what is asked changes while it is open
+    kind: str
+    text: str
+    asked: dict[str, Any]
+    source: str
+    call_id: str
+    opened_at: int
+    closed_at: int | None
+    closed_by: str
+
+
+class Prompt(Fact):
+    """Text on its way into a session, with what became of it."""
+
+    id: str
+    session_id: str
+    kind: PromptKind
+    state: PromptState
+    text: str
+    sender: str | None
+    question_id: str | None
+    answer: dict[str, Any] | None
+    reason: str
+    evidence: tuple[str, ...]
+    transcript_size: int | None
+    created_at: int
+    updated_at: int
+    typed_at: int | None
+    settled_at: int | None
 
 
 class Event(Fact):

@@ -103,6 +103,10 @@ class Journal:
                 call()
         return subject_id
 
+    def earlier(self, once: Once) -> str | None:
+        """What `write` answered under this key, if it came before."""
+        return self.read(lambda connection: _earlier_answer(connection, once))
+
     def forget_old_answers(self) -> None:
         connecting = self.engine.connect().execution_options(maestro_write=True)
         with self._writing, translated(self.engine), connecting as connection, connection.begin():

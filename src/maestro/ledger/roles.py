@@ -19,8 +19,10 @@ Action = Literal[
     "session.report",
     "session.adopt",
     "session.read",
+    "session.prompt",
     "fleet.control",
     "fleet.coordinate",
+    "run.report",
     "server.control",
 ]
 
@@ -49,8 +51,11 @@ _MAY: Mapping[Action, tuple[frozenset[Role], frozenset[Role], str]] = {
         frozenset({"coordinator", "worker"}),
         "read what this session says",
     ),
+    "session.prompt": (frozenset({"human"}), frozenset({"coordinator"}), "prompt this session"),
     "fleet.coordinate": (frozenset({"human", "coordinator"}), frozenset(), "coordinate panes"),
     "fleet.control": (frozenset({"human"}), frozenset(), "take fleets up or down"),
+    # Whoever could run it may say that it is over; nothing else changes by it.
+    "run.report": (frozenset({"human", "coordinator", "worker"}), frozenset(), "report runs"),
     "server.control": (frozenset({"human"}), frozenset(), "stop or restart the daemon"),
 }
 

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 
 # Oldest first; the last is what this program writes.
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 
 metadata = MetaData(
     naming_convention={
@@ -119,6 +119,50 @@ events = Table(
     Column("data", JSON, nullable=False),
     PrimaryKeyConstraint("host", "seq"),
     Index(None, "subject_id"),
+)
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("session_id", _ID, ForeignKey("sessions.id"), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("text", Text, nullable=False),
+    # The whole of it, as `agents/questions.py` has it.
+    Column("asked", JSON, nullable=False),
+    # Who saw it first: the agent's own hook, or we on its screen.
+    Column("source", String(16), nullable=False),
+    Column("call_id", Text, nullable=False),
+    Column("opened_at", BigInteger, nullable=False),
+    Column("closed_at", BigInteger),
+    Column("closed_by", Text, nullable=False),
+    Index(None, "session_id", "closed_at"),
+)
+
+prompts = Table(
+    "prompts",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("session_id", _ID, ForeignKey("sessions.id"), nullable=False),
+    Column("host", _ID, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("state", String(16), nullable=False),
+    # Exactly what will be typed; when nothing is left to type, only what may be shown of it.
+    Column("text", Text, nullable=False),
+    Column("sender", _ID),
+    Column("question_id", _ID, ForeignKey("questions.id")),
+    Column("answer", JSON(none_as_null=True)),
+    Column("reason", Text, nullable=False),
+    Column("evidence", JSON, nullable=False),
+    # How long the transcript was before anything was typed: proof lies behind that.
+    Column("transcript_size", BigInteger),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("typed_at", BigInteger),
+    Column("settled_at", BigInteger),
+    Index(None, "session_id", "state"),
+    Index(None, "host", "state"),
 )
 
 # What was answered to a request with an idempotency key, so that a repeated one is answered, not done again.

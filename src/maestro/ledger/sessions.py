@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from maestro.errors import IllegalTransition, InvalidInput, NotFound
-from maestro.ledger import schema
+from maestro.ledger import questions, schema
 from maestro.ledger.facts import (
     NewSession,
     Place,
@@ -205,6 +205,14 @@ def forget_transcript_id(change: Change, session_id: str) -> str:
     return session.id
 
 
+def follow_transcript(change: Change, session_id: str, transcript_id: str, path: str | None) -> str:
+    """The agent itself says which log it writes now."""
+    session = get_session(change.connection, session_id)
+    fields = {"transcript_id": transcript_id, "transcript_path": path}
+    _apply(change, session, "session.changed", fields, {})
+    return session.id
+
+
 def leave_place(change: Change, session_id: str) -> str:
     """Record that a session no longer belongs to a pane: its fleet was taken down."""
     session = get_session(change.connection, session_id)
@@ -270,6 +278,16 @@ def actor_of_token(connection: Connection, token: str) -> Actor | None:
     return Actor(row.role, row.id) if row else None
 
 
+def live_tokens(connection: Connection, host: str) -> dict[str, Actor]:
+    """Who holds which token, by its hash, of the live sessions of this host."""
+    rows = connection.execute(
+        sa.select(_sessions.c.token_hash, _sessions.c.role, _sessions.c.id).where(
+            _sessions.c.ended_at.is_(None), _sessions.c.token_hash.is_not(None), _sessions.c.host == host
+        )
+    )
+    return {row.token_hash: Actor(row.role, row.id) for row in rows}
+
+
 def live_processes(connection: Connection, host: str) -> dict[tuple[int, int], Actor]:
     """(pid, start time) of the processes that live sessions of this host are known to run in."""
     rows = connection.execute(
@@ -291,15 +309,21 @@ def require_sight(connection: Connection, actor: Actor, session: Session) -> Non
     if actor.session_id is None:
         require(actor, "session.read")
         return
+    is_itself = session.id == actor.session_id
+    below = actor.role == "coordinator" and is_below(connection, session.id, actor.session_id)
+    require(actor, "session.read", own=is_itself or below)
+
+
+def is_below(connection: Connection, session_id: str, ancestor: str | None) -> bool:
+    """Whether a session was started by another one, or by one that that one started, and so on."""
     rows = connection.execute(sa.select(_sessions.c.id, _sessions.c.parent_session_id))
     parents = {row.id: row.parent_session_id for row in rows}
-    current: str | None = session.id
+    current = parents.get(session_id)
     seen: set[str] = set()
-    while current and current != actor.session_id and current not in seen:
+    while current and current != ancestor and current not in seen:
         seen.add(current)
         current = parents.get(current)
-    own = current == actor.session_id and (actor.role == "coordinator" or session.id == actor.session_id)
-    require(actor, "session.read", own=own)
+    return current is not None and current == ancestor
 
 
 def nearest_session(chain: Iterable[tuple[int, int]], live: Mapping[tuple[int, int], Actor]) -> Actor | None:
@@ -326,6 +350,8 @@ def _status_fields(current: SessionStatus, target: SessionStatus, now: int) -> d
 def _apply(change: Change, session: Session, kind: str, fields: dict[str, Any], told: dict[str, Any]) -> None:
     fields = fields | {"updated_at": change.now}
     change.connection.execute(_sessions.update().where(_sessions.c.id == session.id).values(**fields))
+    if fields.get("ended_at") is not None:
+        questions.close_all(change, session.id, "the session ended")
     public = {n: v for n, v in fields.items() if n != "token_hash"}
     change.record(kind, session.id, session.project_id, told | {"changes": public})
 

@@ -7,7 +7,7 @@ from typing import Final, Literal
 import msgspec
 
 from maestro.agents import Moment
-from maestro.observe.limits import is_limit, resets_at
+from maestro.agents.limits import is_limit, resets_at
 from maestro.observe.recent import Recent
 from maestro.observe.status import Verdict, shown
 

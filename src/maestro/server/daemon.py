@@ -116,6 +116,8 @@ async def _serve(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             # What became of the sessions while there was no daemon is known before the first question.
             await application.crew.settle()
+            await application.spool.read()
+            await application.outbox.recover()
             await super().startup(sockets)
             open_door(home.socket, home.path(FOLDER))
             self.server_state.default_headers = self.config.encoded_headers
@@ -146,6 +148,8 @@ async def _serve(
     try:
         await Server(config).serve(sockets)
     finally:
+        await application.outbox.close()
+        await application.lookout.close()
         await application.crew.close()
     return become[-1] if become else None
 

@@ -10,9 +10,13 @@ from typing import Annotated
 from fastapi import Depends, Header, Request
 
 from maestro.fleet.crew import Crew
+from maestro.fleet.lookout import Lookout
+from maestro.fleet.outbox import Outbox
 from maestro.ledger.journal import Change, Journal, Once
 from maestro.ledger.roles import Actor
 from maestro.observe.observer import Observer
+from maestro.server.insight import Insight
+from maestro.server.spool import Ear, Spool
 from maestro.server.wakeups import Wakeups
 
 
@@ -22,6 +26,11 @@ class Desk:
     wakeups: Wakeups
     observer: Observer
     crew: Crew
+    lookout: Lookout
+    outbox: Outbox
+    insight: Insight
+    hearing: Ear
+    spool: Spool
     home: str
     stop: Callable[[], None]
     restart: Callable[[str | None], None]

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 from maestro import errors
 from maestro import home as homes
+from maestro.agents.registry import terminal_named
 from maestro.server import lifecycle
 
 State = Literal["ok", "warn", "fail"]
@@ -94,7 +95,17 @@ def _agent(name: str, install: str, env: Mapping[str, str]) -> Finding:
     path = shutil.which(name, path=env.get("PATH"))
     if not path:
         return Finding(name, "warn", "not found", f"To use it: {install}")
-    return Finding(name, "ok", f"{_first_line([path, '--version'], env)} at {path}")
+    said = _first_line([path, "--version"], env)
+    terminal, number = terminal_named(name), re.search(r"\d+(?:\.\d+)+", said)
+    if terminal is not None and number and number[0] not in terminal.recorded_versions:
+        known = ", ".join(terminal.recorded_versions)
+        return Finding(
+            name,
+            "warn",
+            f"{said} at {path}: its screens were recorded on {known}, so they may be misread",
+            f"Compare what `maestro agents read-screen {name}` says with what you see, and report a difference.",
+        )
+    return Finding(name, "ok", f"{said} at {path}")
 
 
 def _home(home: homes.Home) -> list[Finding]:

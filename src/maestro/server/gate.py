@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
@@ -20,9 +21,17 @@ from maestro.ledger.roles import HUMAN, Actor, stricter
 from maestro.server.answers import error_response
 
 if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _log = structlog.get_logger("gate")
+
+
+class _Callers(NamedTuple):
+    """The live sessions, by what their callers bring."""
+
+    by_token: dict[str, Actor]
+    by_process: dict[tuple[int, int], Actor]
 
 
 class Gate:
@@ -30,8 +39,9 @@ class Gate:
         self.app = app
         self.journal = journal
         self.human_token = human_token
-        self._live: dict[tuple[int, int], Actor] | None = None
-        journal.after_commit(self._forget_live)
+        self._callers: _Callers | None = None
+        self._looking = threading.Lock()
+        journal.after_commit(self._look_again)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -79,9 +89,7 @@ class Gate:
                 return HUMAN
         by_token = None
         if token and not hmac.compare_digest(token.encode(), self.human_token.encode()):
-            by_token = await asyncio.to_thread(
-                self.journal.read, lambda connection: sessions.actor_of_token(connection, token)
-            )
+            by_token = await self._by_token(token)
             if by_token is None:
                 raise Unauthenticated(
                     "The session token is unknown, or its session has ended.",
@@ -90,16 +98,43 @@ class Gate:
         by_ancestry = await self._by_ancestry(peer_pid) if peer_pid else None
         return stricter(by_token, by_ancestry)
 
+    async def _by_token(self, token: str) -> Actor | None:
+        known = (await self._live()).by_token.get(sessions.hash_token(token))
+        if known is not None:
+            return known
+        return await asyncio.to_thread(
+            self.journal.read, lambda connection: sessions.actor_of_token(connection, token)
+        )
+
     async def _by_ancestry(self, peer_pid: int) -> Actor | None:
-        live = self._live
-        if live is None:
-            live = self._live = await asyncio.to_thread(
-                self.journal.read, lambda connection: sessions.live_processes(connection, self.journal.host)
-            )
+        live = (await self._live()).by_process
         return sessions.nearest_session(processes.ancestry(peer_pid), live) if live else None
 
-    def _forget_live(self) -> None:
-        self._live = None
+    async def _live(self) -> _Callers:
+        known = self._callers
+        return known if known is not None else await asyncio.to_thread(self._look)
+
+    def _look(self) -> _Callers:
+        def work(connection: Connection) -> _Callers:
+            return _Callers(
+                sessions.live_tokens(connection, self.journal.host),
+                sessions.live_processes(connection, self.journal.host),
+            )
+
+        # One after another: what was seen before a commit must not replace what was seen after it.
+        with self._looking:
+            callers = self.journal.read(work)
+            self._callers = callers
+            return callers
+
+    def _look_again(self) -> None:
+        """In the writing thread, before anybody is told of its change: a request, above all an agent's hook, must not
+        wait for a thread to find out who sends it."""
+        self._callers = None
+        try:
+            self._look()
+        except MaestroError as error:
+            _log.warning("callers unknown", error=error.message)
 
 
 def _check_browser(headers: dict[str, str]) -> None:

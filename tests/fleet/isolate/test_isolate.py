@@ -15,11 +15,11 @@ import pytest
 
 from maestro.agents.launch import OwnFolders
 from maestro.errors import NotFound
-from maestro.fleet import worktree as worktrees
 from maestro.fleet.door import FOLDER, open_door
 from maestro.fleet.isolate import Sandbox, isolated
 from maestro.fleet.processtree import ProcessId, end_tree
 from maestro.processes import start_time
+from maestro.worktrees import worktree as worktrees
 
 
 def _works() -> bool:

@@ -65,7 +65,7 @@ def test_a_long_prompt_is_never_on_the_command_line(agent: str) -> None:
     ("agent", "mode", "words"),
     [
         ("claude", "plan", ("--permission-mode", "plan")),
-        ("claude", "cautious", ("--permission-mode", "manual")),
+        ("claude", "cautious", ("--permission-mode", "default")),
         ("claude", "unrestricted", ("--permission-mode", "bypassPermissions")),
         ("codex", "plan", ("--sandbox", "read-only")),
         ("codex", "unrestricted", ("--dangerously-bypass-approvals-and-sandbox",)),

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from maestro.agents.claude.headless import Headlessly
+from maestro.agents.claude.hooks import Hooks
+from maestro.agents.claude.keys import Keys
 from maestro.agents.claude.launch import Launching
+from maestro.agents.claude.screen import Screens
+from maestro.agents.claude.settings import Settings
 from maestro.agents.claude.transcript import Transcripts
 
 
-class Claude(Transcripts, Launching):
+class Claude(Transcripts, Launching, Headlessly, Screens, Keys, Hooks, Settings):
     pass
 
 

@@ -12,7 +12,8 @@ from maestro.agents.launch import FileToWrite, LaunchPlan, LaunchRequest, Mode, 
 
 _PERMISSION_MODES: Mapping[Mode, str] = {
     "plan": "plan",
-    "cautious": "manual",
+    # Newer versions call it “manual”; both take this.
+    "cautious": "default",
     "edits": "acceptEdits",
     "autonomous": "auto",
     "unrestricted": "bypassPermissions",

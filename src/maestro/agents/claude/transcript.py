@@ -45,6 +45,7 @@ _BRACE = ord("{")
 _T, _R, _E = b"tre"  # of "attachment", "role" and "text": a look at one byte saves most comparisons
 _NOT_TYPE_FIRST = b'{"p'  # parentUuid
 _BOOKKEEPING = re.compile(rb'\{"type":"(?:[^uas\\]|u[^s\\]|a[^s\\]|s[^y\\])')  # not user, assistant or system
+_VERSION = re.compile(rb'"version":"([0-9][^"\\]{0,40})"')
 _CWD = re.compile(rb'"cwd":("(?:[^"\\]|\\.)*")')
 
 
@@ -117,6 +118,10 @@ class Transcripts:
             if cwd.startswith("/"):
                 return cwd
         return ""
+
+    def version_in(self, head: bytes) -> str:
+        found = _VERSION.search(head)
+        return found[1].decode("ascii", "replace") if found else ""
 
     def companions(self, path: Path) -> list[Path]:
         return sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from maestro.agents.codex.headless import Headlessly
+from maestro.agents.codex.hooks import Hooks
+from maestro.agents.codex.keys import Keys
 from maestro.agents.codex.launch import Launching
+from maestro.agents.codex.screen import Screens
+from maestro.agents.codex.settings import Settings
 from maestro.agents.codex.transcript import Transcripts
 
 
-class Codex(Transcripts, Launching):
+class Codex(Transcripts, Launching, Headlessly, Settings, Screens, Keys, Hooks):
     pass
 
 

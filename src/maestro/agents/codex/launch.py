@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from maestro.agents import Environment
+from maestro.agents.codex.hooks import session_flags
 from maestro.agents.files import config_folder
 from maestro.agents.launch import LaunchPlan, LaunchRequest, Mode, OwnFolders, opening
 
@@ -40,6 +41,7 @@ class Launching:
         if request.model:
             flags += ["--model", request.model]
         flags += _MODE_FLAGS.get(request.mode, ())
+        flags += session_flags(request.settings)
         if request.resume:
             argv = ("codex", "resume", *flags, request.transcript_id)
         else:

@@ -17,6 +17,7 @@ from maestro.agents.files import config_folder, files_in, json_string
 from maestro.agents.records import Record, count_of, first, list_of, millis, object_of, parse, text_of
 
 _NAME = re.compile(r"rollout-.*?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl\Z")
+_VERSION = re.compile(rb'"cli_version":"([^"\\]{1,40})"')
 _CWD = re.compile(rb'"cwd":("(?:[^"\\]|\\.)*")')
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
 _QUESTION_TOOL = "request_user_input"
@@ -92,6 +93,10 @@ class Transcripts:
     def project(self, head: bytes) -> str:
         found = _CWD.search(head)
         return json_string(found[1]) if found else ""
+
+    def version_in(self, head: bytes) -> str:
+        found = _VERSION.search(head)
+        return found[1].decode("ascii", "replace") if found else ""
 
     def companions(self, path: Path) -> list[Path]:  # noqa: ARG002  # it has no subagents with files of their own
         return []

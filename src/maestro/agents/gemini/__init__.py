@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from maestro.agents.gemini.headless import Headlessly
+from maestro.agents.gemini.hooks import Hooks
+from maestro.agents.gemini.keys import Keys
 from maestro.agents.gemini.launch import Launching
+from maestro.agents.gemini.screen import Screens
+from maestro.agents.gemini.settings import Settings
 from maestro.agents.gemini.transcript import Transcripts
 
 
-class Gemini(Transcripts, Launching):
+class Gemini(Transcripts, Launching, Headlessly, Settings, Screens, Keys, Hooks):
     pass
 
 

@@ -97,6 +97,9 @@ class Transcripts:
     def project(self, head: bytes) -> str:  # noqa: ARG002  # the folder tells, the log does not
         return ""
 
+    def version_in(self, head: bytes) -> str:  # noqa: ARG002  # its log does not say; its screen does
+        return ""
+
     def companions(self, path: Path) -> list[Path]:  # noqa: ARG002  # it has no subagents with files of their own
         return []
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from maestro.errors import InvalidInput, NotFound
 from maestro.fleet import adoption, muster
+from maestro.fleet.asking import told
 from maestro.fleet.checkouts import Checkouts
 from maestro.fleet.crew import Crew
 from maestro.fleet.panes import manages_words
@@ -18,7 +19,7 @@ from maestro.fleet.wait import coordinate_wait
 from maestro.ledger.facts import Fact, Id, Ids, PathText, Session, Text
 from maestro.ledger.roles import require
 from maestro.redact import clean, redact
-from maestro.server.desk import AtDesk, Calling, KeyOfChange
+from maestro.server.desk import AtDesk, Calling, Desk, KeyOfChange
 
 router = APIRouter(tags=["fleets"])
 
@@ -173,8 +174,22 @@ async def wait(
     return WaitOutcome(
         first_line=waited.first_line,
         status=str(waited.status),
-        capture=waited.capture if waited.taken else None,
+        capture=await _with_question(desk, waited.capture) if waited.taken else None,
     )
+
+
+async def _with_question(desk: Desk, capture: dict[str, Any]) -> dict[str, Any]:
+    """A capture, with what its screen says and what is asked there."""
+    screen, question, content = None, None, capture["content"]
+    if capture["sessionId"]:
+        screen, question, content = await desk.lookout.read(capture["sessionId"], content)
+    return {
+        **capture,
+        "content": redact(clean(content)),
+        **told(question),
+        "status": screen.state if screen else "unknown",
+        "evidence": redact(clean(screen.evidence)) if screen else "",
+    }
 
 
 async def _has_left(http: Request) -> None:
@@ -207,18 +222,19 @@ async def disconnect(desk: AtDesk, actor: Calling, request: Engage) -> dict[str,
 
 @router.get("/fleets/capture")
 async def capture(desk: AtDesk, actor: Calling, pane: str, fleet: str | None = None) -> dict[str, Any]:
-    """A pane's screen, with what is known of the pane."""
+    """A pane's screen, with what is known of the pane, and the question that it shows."""
     states, found = await desk.crew.find_pane(pane, fleet)
     await desk.crew.require_sight(actor, found.session_id)
-    return {
+    capture = {
         "paneId": found.pane_id,
         "paneLabel": found.label,
         "notifyState": found.notify,
         "sessionId": found.session_id,
         "location": found.location,
         "dead": found.dead,
-        "content": redact(clean(await states.tmux.capture(found.ref))),
+        "content": await states.tmux.capture(found.ref, escapes=True),
     }
+    return await _with_question(desk, capture)
 
 
 def the_only(crew: Crew) -> str:

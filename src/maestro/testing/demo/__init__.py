@@ -1,7 +1,8 @@
-"""The demo's story: a project, a tree of tasks, three scripted workers whose reports move the board.
+"""The demo's story: a project, a tree of tasks, three scripted workers in panes whose reports move the board.
 
-Everything happens in a temporary folder with a daemon of its own: nothing of the user's is read or written,
-and nothing is left behind.
+Two of them ask something on the way; the demo answers as a person would, with `maestro session prompt`. Everything
+happens in a temporary folder with a daemon and a tmux server of its own: nothing of the user's is read or written, and
+nothing is left behind.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -28,6 +28,12 @@ _STAGE = (
     ("User deletion API", "Backend Dev", "backend.json", ()),
     ("Write auth tests", "Test Writer", "tester.json", ("Fix login validation", "User deletion API")),
 )
+
+
+_FLEET = "demo"
+_READING_SECONDS = 1.5
+# What a person answers: a word of the question → the answer.
+_ANSWERS = {"deleted": "Choose 2: an audit needs to know who it was", "npm": "Choose 1"}
 
 
 class Scene(NamedTuple):
@@ -108,53 +114,36 @@ def _tasks(daemon: Daemon, project_id: str) -> dict[str, str]:
 
 
 class _Troupe:
-    """The workers: each a session with a token of its own, and a scripted agent as its process."""
+    """The workers: each a session in a pane of its own, played by the scripted agent."""
 
     def __init__(self, daemon: Daemon, place: str) -> None:
         self._daemon = daemon
         self._place = place
-        self._processes: list[subprocess.Popen[bytes]] = []
         self.sessions: set[str] = set()
 
     def start(self, who: str, script: str, task_id: str) -> None:
-        transcript_id = str(uuid.uuid4())
         body = {
             "agent": "scripted",
+            "model": os.path.join(os.path.dirname(__file__), script),
             "name": who,
+            "label": who,
             "taskIds": [task_id],
-            "transcriptId": transcript_id,
-            "environment": {"CLAUDE_CONFIG_DIR": self._daemon.env["CLAUDE_CONFIG_DIR"]},
+            "fleet": _FLEET,
+            "cwd": self._place,
+            "directory": self._place,
+            "environment": {name: self._daemon.env[name] for name in ("HOME", "PATH", "CLAUDE_CONFIG_DIR")},
         }
-        made = self._daemon.call("POST", "/api/sessions", body)
-        session_id = made["session"]["id"]
-        path = os.path.join(os.path.dirname(__file__), script)
-        first_prompt = f"<session_id>{session_id}</session_id> {who}"
-        agent = [sys.executable, "-m", "maestro.testing.scripted_agent", "--script", path]
-        process = subprocess.Popen(
-            [*agent, "--session-id", transcript_id, "--prompt", first_prompt],
-            cwd=self._place,
-            env={
-                **self._daemon.env,
-                "MAESTRO_SESSION_ID": session_id,
-                "MAESTRO_SESSION_TOKEN": made["token"],
-            },
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
-        self._processes.append(process)
-        self.sessions.add(session_id)
-        self._daemon.call("PATCH", f"/api/sessions/{session_id}", {"pid": process.pid})
+        session = self._daemon.call("POST", "/api/sessions/spawn", body, timeout=_SECONDS)
+        self.sessions.add(session["id"])
+
+    def answer(self, session_id: str, message: str) -> None:
+        """As a person does: in a shell, with a receipt."""
+        command = [sys.executable, "-m", "maestro", "session", "prompt", session_id, "--message", message]
+        subprocess.run(command, env=dict(self._daemon.env), stdout=subprocess.DEVNULL, check=True)
 
     def dismiss(self) -> None:
-        for process in self._processes:
-            if process.poll() is None:
-                process.terminate()
-        for process in self._processes:
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        if self.sessions:
+            self._daemon.call("POST", f"/api/fleets/{_FLEET}/down", {}, timeout=_SECONDS)
 
 
 def _until_the_end(
@@ -175,6 +164,8 @@ def _until_the_end(
                 ended.add(event["subjectId"])
             if changes.get("status") == "completed":
                 completed.add(event["subjectId"])
+            if event["kind"] == "question.asked":
+                _answer(troupe, event["data"]["question"])
         _start_free(troupe, tasks, waiting, completed)
         if time.monotonic() > deadline:
             raise TimedOut("The demo took too long.", hint="Is the machine very busy? Try again.")
@@ -222,3 +213,12 @@ def _start_free(troupe: _Troupe, tasks: dict[str, str], waiting: list[Any], comp
         if all(tasks[other] in completed for other in waits_for):
             waiting.remove(part)
             troupe.start(who, script, tasks[title])
+
+
+def _answer(troupe: _Troupe, question: dict[str, Any]) -> None:
+    words = f"{question['text']} {question['asked'].get('detail', '')}".lower()
+    answer = next((answer for word, answer in _ANSWERS.items() if word in words), None)
+    if answer is not None:
+        # Long enough for somebody who watches to read the question.
+        time.sleep(_READING_SECONDS)
+        troupe.answer(question["sessionId"], answer)

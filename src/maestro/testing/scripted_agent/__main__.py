@@ -9,39 +9,26 @@ import os
 import random
 import re
 import sys
-import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol, assert_never
 
 from maestro.errors import Conflict, InvalidInput, MaestroError, NotFound
-from maestro.testing.scripted_agent import effects
-from maestro.testing.scripted_agent.dialog import Answer, Choice, Consent
+from maestro.testing.scripted_agent.beside import Hooks
+from maestro.testing.scripted_agent.drive import Drive, Face
 from maestro.testing.scripted_agent.files import TranscriptFile, git_branch
+from maestro.testing.scripted_agent.hooks import HookSettings, parse_settings
 from maestro.testing.scripted_agent.play import Play
-from maestro.testing.scripted_agent.process import Child, Ended, Wakeups
+from maestro.testing.scripted_agent.process import Ended, Wakeups
 from maestro.testing.scripted_agent.screen import ScreenState
 from maestro.testing.scripted_agent.script import parse_script
-from maestro.testing.scripted_agent.steps import Script
+from maestro.testing.scripted_agent.steps import IMITATED, Imitated, Script
 from maestro.testing.scripted_agent.transcript import SessionFacts, Transcript, transcript_path
 
 STDIN, STDOUT = 0, 1
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _NAME_AND_VALUE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
-
-
-class Face(Protocol):
-    """How the agent looks and listens: a terminal, or plain lines."""
-
-    def show(self, block: effects.Block) -> None: ...
-    def begin_turn(self) -> None: ...
-    def end_turn(self, seconds: float) -> None: ...
-    def put_back(self, text: str) -> None: ...
-    def busy(self, deadline: float | None, child: Child | None, note: str) -> bool: ...
-    def ask(self, asked: Choice | Consent) -> Answer: ...
-    def await_prompt(self) -> effects.Prompt | None: ...
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -82,6 +69,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         help="a value for ${NAME}",
     )
+    parser.add_argument(
+        "--imitate",
+        choices=IMITATED,
+        help="the CLI to look like, whatever the script says (also: MAESTRO_IMITATE)",
+    )
+    parser.add_argument("--settings", metavar="FILE", help="settings of Claude Code: their hooks are run")
     parser.add_argument("--seed", type=int, metavar="N", help="the same ids every time")
     return parser
 
@@ -108,7 +101,12 @@ def _name_and_value(text: str) -> tuple[str, str]:
 
 def _play(options: argparse.Namespace) -> int:
     set_values: dict[str, str] = dict(options.set)
-    script = _load(options.script, {*os.environ, *set_values})
+    script = _load(
+        options.script,
+        {*os.environ, *set_values},
+        imitate=options.imitate or os.environ.get("MAESTRO_IMITATE", ""),
+    )
+    settings = _settings(options.settings)
     cwd = _enter(options.cwd)
     chance = random.Random(options.seed)
     new_id = _ids(chance)
@@ -129,27 +127,51 @@ def _play(options: argparse.Namespace) -> int:
         file = stack.enter_context(contextlib.closing(TranscriptFile(path, resumed=bool(options.resume))))
         wakeups = stack.enter_context(Wakeups())
         if keys is None:
-            face = _lines_face(wakeups)
+            face = _lines_face(wakeups, script.imitate)
         else:
             face = _terminal_face(
                 stack,
                 wakeups,
                 keys,
-                ScreenState(script.name, cwd, placeholder=script.placeholder),
+                ScreenState(script.name, cwd, placeholder=script.placeholder, imitate=script.imitate),
                 enqueued=lambda text: file.append(transcript.enqueued(text)),
                 chance=chance,
             )
         of_play = {"prompt": "", "answer": "", "session_id": session_id, "cwd": cwd}
         values = {**os.environ, **set_values, **of_play}
-        scene = Play(script, transcript, now=_now, values=values, interactive=facts.interactive)
-        return _drive(scene.run(options.prompt), face, file, options.speed)
+        told = {"session_id": session_id, "transcript_path": str(path), "cwd": cwd}
+        play = Play(
+            script,
+            transcript,
+            now=_now,
+            values=values,
+            interactive=facts.interactive,
+            hooked=dict.fromkeys(settings.events, told),
+        )
+        hooks = stack.enter_context(contextlib.closing(Hooks(settings)))
+        drive = Drive(face, file, hooks, options.speed, script)
+        source = "resume" if options.resume else "startup"
+        try:
+            return drive.play(play.run(options.prompt, source))
+        finally:
+            reason = "prompt_input_exit" if facts.interactive else "other"
+            hooks.last({**told, "hook_event_name": "SessionEnd", "reason": reason})
 
 
-def _load(place: str, known_names: set[str]) -> Script:
+def _settings(place: str | None) -> HookSettings:
+    if place is None:
+        return HookSettings()
+    try:
+        return parse_settings(Path(place).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as fault:
+        raise InvalidInput(f"Settings {place}: {fault}.") from fault
+
+
+def _load(place: str, known_names: set[str], imitate: str) -> Script:
     name = "standard input" if place == "-" else place
     try:
         content = sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()
-        return parse_script(content.decode(), known_names)
+        return parse_script(content.decode(), known_names, imitate)
     except UnicodeDecodeError as fault:
         raise InvalidInput(f"Script {name}: it is not UTF-8 text.") from fault
     except OSError as fault:
@@ -201,10 +223,10 @@ def _terminal_input(stack: contextlib.ExitStack, *, is_script_from_stdin: bool) 
     return keys
 
 
-def _lines_face(wakeups: Wakeups) -> Face:
+def _lines_face(wakeups: Wakeups, imitate: Imitated) -> Face:
     from maestro.testing.scripted_agent.lines import LinesFace
 
-    return LinesFace(wakeups)
+    return LinesFace(wakeups, imitate)
 
 
 def _terminal_face(
@@ -221,45 +243,6 @@ def _terminal_face(
     wakeups.watch(keys)
     screen = stack.enter_context(Screen(keys, STDOUT))
     return TerminalFace(screen, wakeups, state, enqueued=enqueued, now=_now, chance=chance)
-
-
-def _drive(
-    scene: Generator[effects.Effect, effects.Reply, int], face: Face, file: TranscriptFile, speed: float
-) -> int:
-    reply: effects.Reply = None
-    while True:
-        try:
-            effect = scene.send(reply)
-        except StopIteration as end:
-            code: int = end.value
-            return code
-        reply = _perform(effect, face, file, speed)
-
-
-def _perform(effect: effects.Effect, face: Face, file: TranscriptFile, speed: float) -> effects.Reply:
-    match effect:
-        case effects.Write(record):
-            file.append(record)
-        case effects.Show(block):
-            face.show(block)
-        case effects.BeginTurn():
-            face.begin_turn()
-        case effects.EndTurn(seconds):
-            face.end_turn(seconds)
-        case effects.PutBack(text):
-            face.put_back(text)
-        case effects.Busy(seconds, note):
-            return face.busy(time.monotonic() + seconds * speed, None, note)
-        case effects.Execute(argv):
-            with contextlib.closing(Child(argv)) as child:
-                return None if face.busy(None, child, "") else child.outcome()
-        case effects.PutQuestion(asked):
-            return face.ask(asked)
-        case effects.AwaitPrompt():
-            return face.await_prompt()
-        case _:
-            assert_never(effect)
-    return None
 
 
 if __name__ == "__main__":

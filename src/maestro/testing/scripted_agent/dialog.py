@@ -1,34 +1,62 @@
-"""A question on the agent's screen: which key does what, until it is an answer. Pure."""
+"""What the agent asks, and a question on its screen; which key does what is each CLI's own. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from maestro.testing.scripted_agent.keys import Key
-from maestro.testing.scripted_agent.steps import PERMISSION_ANSWERS, Option
+from maestro.testing.scripted_agent.steps import GateKind, Option
 
-TYPE_SOMETHING = "Type something"
-CHAT = "Chat about this"
-SUBMIT = "Submit"
+DEFAULT_OPTIONS = (Option("Yes"), Option("Yes, and always allow it in this project"), Option("No"))
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Pick one option, or several with `multi`; a free text is an answer too."""
+    """Pick one option, or several with `multi`; a free text is an answer too. Without options: words only."""
 
     question: str
     header: str
     options: tuple[Option, ...]
     multi: bool = False
 
+    @property
+    def has_previews(self) -> bool:
+        return any(option.preview for option in self.options)
+
+
+@dataclass(frozen=True)
+class Several:
+    """More than one question in one dialog."""
+
+    parts: tuple[Choice, ...]
+
 
 @dataclass(frozen=True)
 class Consent:
-    """May this command run?"""
+    """May this command run, or this file be written?"""
 
     command: str
     description: str
-    options: tuple[Option, ...]
+    options: tuple[Option, ...] = DEFAULT_OPTIONS
+    file: str = ""  # it writes this file; the command is its content
+
+
+@dataclass(frozen=True)
+class PlanApproval:
+    """May this plan be carried out?"""
+
+    plan: str
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What the CLI itself wants to know before it begins; a no ends it."""
+
+    kind: GateKind
+
+
+Asked: TypeAlias = Choice | Several | Consent | PlanApproval | Gate
 
 
 @dataclass(frozen=True)
@@ -37,155 +65,152 @@ class Answer:
 
     labels: tuple[str, ...] = ()
     ends_turn: bool = False
+    parts: tuple[tuple[str, ...], ...] = ()  # of several questions: the labels of each
+    notes: tuple[str, ...] = ()  # where a CLI takes a note beside a choice: one for each question
+    by: str = field(default="", compare=False)  # the hook that gave it, instead of a person
+    chosen: str = field(default="", compare=False)  # of a permission: the option's label
 
     @property
     def declined(self) -> bool:
-        return not self.labels
+        return not (self.labels or self.parts)
 
     @property
     def text(self) -> str:
+        if self.parts:
+            return "; ".join(", ".join(labels) for labels in self.parts)
         return ", ".join(self.labels)
+
+    def of(self, place: int) -> str:
+        """What was answered to one of the questions."""
+        labels = self.parts[place] if self.parts else self.labels
+        note = self.notes[place] if place < len(self.notes) else ""
+        return ", ".join(labels) + (f" ({note})" if note else "")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one question holds so far."""
+
+    chosen: tuple[int, ...] = ()  # rows, in the order of picking
+    typed: str = ""
+    is_answered: bool = False
 
 
 @dataclass(frozen=True)
 class Dialog:
-    asked: Choice | Consent
+    """A question on the screen. `position` counts its questions; the number of them is the review."""
+
+    asked: Asked
     focus: int = 0
-    chosen: tuple[int, ...] = ()
-    typed: str = ""
-    reviewing: bool = False
+    position: int = 0
+    parts: tuple[Part, ...] = field(default=())
+    is_typing: bool = False  # a field of its own has the keyboard
 
     @property
-    def rows(self) -> tuple[str, ...]:
-        labels = tuple(option.label for option in self.asked.options)
-        if isinstance(self.asked, Consent):
-            return labels
-        if self.asked.multi:
-            return (*labels, TYPE_SOMETHING, SUBMIT, CHAT)
-        return (*labels, TYPE_SOMETHING, CHAT)
+    def questions(self) -> tuple[Choice, ...]:
+        match self.asked:
+            case Choice():
+                return (self.asked,)
+            case Several(parts):
+                return parts
+            case _:
+                return ()
 
     @property
-    def on_text_row(self) -> bool:
-        return self.rows[self.focus] == TYPE_SOMETHING and self.focus == len(self.asked.options)
+    def question(self) -> Choice:
+        return self.questions[min(self.position, len(self.questions) - 1)]
 
     @property
-    def picked(self) -> tuple[str, ...]:
-        """What a multi-select holds now, in the order of picking, the free text last."""
-        options = self.asked.options
-        labels = tuple(options[row].label for row in self.chosen if row < len(options))
-        return (*labels, self.typed) if len(options) in self.chosen and self.typed else labels
+    def is_reviewing(self) -> bool:
+        return bool(self.questions) and self.position >= len(self.questions)
+
+    def part(self, place: int) -> Part:
+        return self.parts[place] if place < len(self.parts) else Part()
+
+    @property
+    def here(self) -> Part:
+        return self.part(self.position)
+
+    def holding(self, part: Part) -> Dialog:
+        """The dialog with `part` as what its present question holds."""
+        parts = [self.part(place) for place in range(max(len(self.questions), self.position + 1))]
+        parts[self.position] = part
+        return replace(self, parts=tuple(parts))
+
+    def toggled(self, row: int) -> Dialog:
+        chosen = self.here.chosen
+        after = tuple(other for other in chosen if other != row) if row in chosen else (*chosen, row)
+        return self.holding(replace(self.here, chosen=after))
+
+    def at(self, position: int) -> Dialog:
+        """The same dialog, turned to another of its questions, or to the review."""
+        return replace(self, position=position, focus=0, is_typing=False)
 
 
-def press(dialog: Dialog, key: Key) -> Dialog | Answer:
-    if key.name == "esc":
-        return Answer(ends_turn=True)
-    if dialog.reviewing:
-        return _press_in_review(dialog, key)
-    if key.name in {"up", "down"}:
-        step = 1 if key.name == "down" else -1
-        return replace(dialog, focus=max(0, min(len(dialog.rows) - 1, dialog.focus + step)))
-    if isinstance(dialog.asked, Consent):
-        return _press_in_consent(dialog, key)
-    if dialog.on_text_row and key.name in {"text", "paste", "backspace", "ctrl-u"}:
-        return _type(dialog, key, is_multi=dialog.asked.multi)
-    if dialog.asked.multi:
-        return _press_in_multi(dialog, key)
-    return _press_in_single(dialog, key)
-
-
-def _digit(key: Key) -> int | None:
+def digit(key: Key) -> int | None:
     """The row that a digit names, from 0."""
-    is_digit = key.name == "text" and key.text in "123456789"
+    is_digit = key.name == "text" and key.text in tuple("123456789")
     return int(key.text) - 1 if is_digit else None
 
 
-def _press_in_consent(dialog: Dialog, key: Key) -> Dialog | Answer:
-    row = dialog.focus if key.name == "enter" else _digit(key)
-    if row is None or row >= len(dialog.rows):
-        return dialog
-    return consent_answer(PERMISSION_ANSWERS[row])
+def is_writing(key: Key) -> bool:
+    return key.name in {"text", "paste", "newline", "backspace", "ctrl-u"}
 
 
-def consent_answer(word: str) -> Answer:
-    return Answer((word,), ends_turn=word == "no")
-
-
-def _press_in_single(dialog: Dialog, key: Key) -> Dialog | Answer:
-    row = dialog.focus if key.name == "enter" else _digit(key)
-    if row is None or row >= len(dialog.rows):
-        return dialog
-    text_row = len(dialog.asked.options)
-    if row < text_row:
-        return Answer((dialog.rows[row],))
-    if row > text_row:
-        return Answer()
-    if key.name == "enter" and dialog.typed.strip():
-        return Answer((dialog.typed.strip(),))
-    return replace(dialog, focus=text_row)
-
-
-def _press_in_multi(dialog: Dialog, key: Key) -> Dialog | Answer:
-    text_row = len(dialog.asked.options)
-    digit = _digit(key)
-    if digit is not None:
-        if digit == text_row + 1:  # Submit has no digit, so the row after the free text is the chat
-            return Answer()
-        return _toggle(dialog, digit) if digit <= text_row else dialog
-    if key.name == "right":
-        return replace(dialog, reviewing=True, focus=0)
-    if key.name != "enter":
-        return dialog
-    if dialog.focus <= text_row:
-        return _toggle(dialog, dialog.focus)
-    if dialog.rows[dialog.focus] == SUBMIT and dialog.focus == text_row + 1:
-        return replace(dialog, reviewing=True, focus=0)
-    return Answer()
-
-
-def _toggle(dialog: Dialog, row: int) -> Dialog:
-    if row in dialog.chosen:
-        return replace(dialog, chosen=tuple(other for other in dialog.chosen if other != row))
-    return replace(dialog, chosen=(*dialog.chosen, row))
-
-
-def _press_in_review(dialog: Dialog, key: Key) -> Dialog | Answer:
-    match key.name:
-        case "up" | "down":
-            return replace(dialog, focus=1 if key.name == "down" else 0)
-        case "left":
-            return replace(dialog, reviewing=False, focus=0)
-    row = dialog.focus if key.name == "enter" else _digit(key)
-    if row == 0 and dialog.picked:
-        return Answer(dialog.picked)
-    return Answer(ends_turn=True) if row == 1 else dialog
-
-
-def _type(dialog: Dialog, key: Key, *, is_multi: bool) -> Dialog:
+def edited(typed: str, key: Key) -> str:
+    """The words in a field after a key."""
     match key.name:
         case "backspace":
-            typed = dialog.typed[:-1]
+            return typed[:-1]
         case "ctrl-u":
-            typed = ""
+            return ""
+        case "newline":
+            return typed + "\n"
         case _:
-            typed = dialog.typed + " ".join(key.text.splitlines())
-    text_row = len(dialog.asked.options)
-    if not is_multi or bool(typed) == (text_row in dialog.chosen):
-        return replace(dialog, typed=typed)
-    return _toggle(replace(dialog, typed=typed), text_row)
+            return typed + key.text
 
 
-def answer_from_line(asked: Choice | Consent, line: str | None) -> Answer:
+def moved(dialog: Dialog, key: Key, rows: int) -> Dialog:
+    step = 1 if key.name == "down" else -1
+    return replace(dialog, focus=max(0, min(rows - 1, dialog.focus + step)))
+
+
+def consent_word(options: tuple[Option, ...], row: int) -> str:
+    """What an option of a permission means: the first says yes, a No says no, all others change what is asked."""
+    if options[row].label.startswith(("No", "Don't")):
+        return "no"
+    return "yes" if row == 0 else "always"
+
+
+def consent_answer(consent: Consent, row: int) -> Answer:
+    word = consent_word(consent.options, row)
+    return Answer((word,), ends_turn=word == "no", chosen=consent.options[row].label)
+
+
+def answer_from_line(asked: Asked, line: str | None) -> Answer:
     """The answer in one line of text, for an agent without a terminal; no line or a blank one declines."""
     said = (line or "").strip()
-    if isinstance(asked, Consent):
-        row = int(said) - 1 if said in {"1", "2", "3"} else -1
-        word = PERMISSION_ANSWERS[row] if row >= 0 else said.lower()
-        return consent_answer(word if word in PERMISSION_ANSWERS else "no")
-    if not said:
-        return Answer(ends_turn=True)
+    match asked:
+        case Consent(options=options):
+            row = int(said) - 1 if said.isascii() and said.isdigit() else -1
+            word = consent_word(options, row) if 0 <= row < len(options) else said.lower()
+            word = word if word in {"yes", "always"} else "no"
+            return Answer((word,), ends_turn=word == "no")
+        case Several(parts):
+            words = [part.strip() for part in said.split(";")] if said else []
+            if len(words) != len(parts):
+                return Answer(ends_turn=True)
+            return Answer(parts=tuple(_picked(part, word) for part, word in zip(parts, words, strict=True)))
+        case Choice():
+            return Answer(_picked(asked, said)) if said else Answer(ends_turn=True)
+        case PlanApproval():
+            return Answer((said,)) if said else Answer(ends_turn=True)
+        case Gate():
+            return Answer(("yes",)) if said.lower() == "yes" else Answer(ends_turn=True)
+
+
+def _picked(asked: Choice, said: str) -> tuple[str, ...]:
     labels = {option.label.casefold(): option.label for option in asked.options}
     labels.update({str(index): option.label for index, option in enumerate(asked.options, start=1)})
     parts = [part.strip() for part in said.split(",")] if asked.multi else [said]
-    return Answer(
-        tuple(dict.fromkeys(labels.get(part.casefold(), part) for part in parts if part)) or (said,)
-    )
+    return tuple(dict.fromkeys(labels.get(part.casefold(), part) for part in parts if part)) or (said,)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from maestro.testing.scripted_agent.dialog import Answer, Choice, Consent
+from maestro.testing.scripted_agent.dialog import Answer, Asked
 from maestro.testing.scripted_agent.transcript import Record
 
 
 @dataclass(frozen=True)
 class Block:
-    """One thing in the conversation as people see it: prompt, text, tool, result, error or done."""
+    """One thing in the conversation as people see it: prompt, shell, text, info, tool, result, error or done."""
 
     kind: str
     text: str
@@ -35,6 +35,7 @@ class BeginTurn:
 @dataclass(frozen=True)
 class EndTurn:
     seconds: float
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,38 @@ class Execute:
 
 
 @dataclass(frozen=True)
-class PutQuestion:
-    """Wait for the answer to a question; the reply is an Answer."""
+class Hook:
+    """Run what is configured for an event, and wait for its end. `matched` is what its matchers look at."""
 
-    asked: Choice | Consent
+    event: str
+    matched: str
+    payload: Record
+
+
+@dataclass(frozen=True)
+class PutQuestion:
+    """Wait for the answer to a question; the reply is an Answer.
+
+    The hook runs beside the dialog, and may answer it; the notification comes when nobody answers for a while.
+    """
+
+    asked: Asked
+    hook: Hook | None = None
+    notification: Hook | None = None
 
 
 @dataclass(frozen=True)
 class AwaitPrompt:
     """Idle until there is a prompt; the reply is a Prompt, or none when no more can come."""
+
+    notification: Hook | None = None
+
+
+@dataclass(frozen=True)
+class Rest:
+    """The turn is over, and something still works for so long; the box lives."""
+
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -82,7 +106,10 @@ class Outcome:
 class Prompt:
     text: str
     was_queued: bool = False
+    is_shell: bool = False  # it was typed into the shell mode: not a prompt at all
 
 
-Effect: TypeAlias = Write | Show | BeginTurn | EndTurn | PutBack | Busy | Execute | PutQuestion | AwaitPrompt
+Effect: TypeAlias = (
+    Write | Show | BeginTurn | EndTurn | PutBack | Busy | Execute | Hook | PutQuestion | AwaitPrompt | Rest
+)
 Reply: TypeAlias = bool | Outcome | Answer | Prompt | None

@@ -20,6 +20,7 @@ _NAMED = {
     b"\x15": "ctrl-u",
     b"\x08": "backspace",
     b"\x7f": "backspace",
+    b"\x1b[Z": "btab",
     b"\x1b[A": "up",
     b"\x1b[B": "down",
     b"\x1b[C": "right",
@@ -113,7 +114,7 @@ def clean(text: str) -> str:
 
 @dataclass(frozen=True)
 class Draft:
-    """The text in the input box; a long paste is one piece that is shown folded."""
+    """The text in the input box; a long paste is one piece that Claude Code shows folded."""
 
     pieces: tuple[str, ...] = ()
 

@@ -78,10 +78,15 @@ def _noticed(_number: int, _frame: FrameType | None) -> None:
 class Child:
     """A command that runs beside the agent; its output goes to files, so only its end is awaited."""
 
-    def __init__(self, argv: tuple[str, ...]) -> None:
+    def __init__(self, argv: tuple[str, ...], given: bytes | None = None) -> None:
         import subprocess
         import tempfile
 
+        self._stdin: IO[bytes] | None = None
+        if given is not None:
+            self._stdin = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
+            self._stdin.write(given)
+            self._stdin.seek(0)
         self._stdout: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
         self._process: subprocess.Popen[bytes] | None = None
@@ -89,7 +94,7 @@ class Child:
         try:
             self._process = subprocess.Popen(
                 argv,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if self._stdin is None else self._stdin,
                 stdout=self._stdout,
                 stderr=self._stderr,
                 start_new_session=True,
@@ -104,6 +109,14 @@ class Child:
             self._exit_code = self._process.poll()
         return self._exit_code is not None
 
+    def wait(self, seconds: float) -> None:
+        """Until it ends, but no longer than this."""
+        import subprocess
+
+        if self._process is not None and not self.ended():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._exit_code = self._process.wait(seconds)
+
     def outcome(self) -> Outcome:
         assert self._exit_code is not None
         return Outcome(self._exit_code, _content(self._stdout), _content(self._stderr))
@@ -114,8 +127,9 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        self._stdout.close()
-        self._stderr.close()
+        for file in (self._stdin, self._stdout, self._stderr):
+            if file is not None:
+                file.close()
 
 
 def _content(file: IO[bytes]) -> str:

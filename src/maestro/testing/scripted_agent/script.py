@@ -6,22 +6,37 @@ The format is described in `scripted_agent`.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from maestro.errors import InvalidInput
+from maestro.testing.scripted_agent.fields import (
+    Fields,
+    read_list,
+    read_seconds,
+    read_text,
+    read_whole_number,
+)
+from maestro.testing.scripted_agent.imitation import check_imitation
 from maestro.testing.scripted_agent.steps import (
     ANY_ANSWER,
     DECLINED,
+    GATES,
+    IMITATED,
     PERMISSION_ANSWERS,
+    PLAN_ANSWERS,
     ApiError,
     Ask,
+    AskSeveral,
+    Background,
     Exit,
+    Imitated,
     Limit,
     Option,
+    OwnDialog,
     Permission,
+    Plan,
     Run,
     Say,
     Script,
@@ -36,8 +51,8 @@ from maestro.testing.scripted_agent.steps import (
 )
 
 PLAY_TIME_NAMES = frozenset({"prompt", "answer", "session_id", "cwd"})
+MOST_QUESTIONS = 4
 MOST_OPTIONS = 7  # two more rows follow the options, and a row is picked by one digit
-LONGEST_SECONDS = 1_000_000.0
 MOST_TOKENS = 10**12
 MOST_CALLS = 10_000
 
@@ -45,19 +60,27 @@ _PLACE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _UNQUOTED_KEY = re.compile(r"[A-Za-z_]\w*")
 
 
-def parse_script(text: str, known_names: Collection[str] = ()) -> Script:
-    """The script in `text`; `known_names` are those that `${name}` may use beside the play's own."""
+def parse_script(text: str, known_names: Collection[str] = (), imitate: str = "") -> Script:
+    """The script in `text`; `known_names` are those that `${name}` may use beside the play's own.
+
+    `imitate` says which CLI to imitate, whatever the script says.
+    """
     try:
         whole = json.loads(text, parse_constant=_refuse_constant)
-        fields = _Fields("", whole, what="the script")
+        fields = Fields("", whole, what="the script")
         script = Script(
             name=fields.text("name", default="scripted agent"),
             steps=_steps(fields.path_of("steps"), fields.take("steps")),
             on_prompt=_steps(fields.path_of("on_prompt"), fields.take("on_prompt", default=[])),
             model=fields.text("model", default="scripted"),
             placeholder=fields.text("placeholder", default=Script.placeholder, empty=True),
+            imitate=_imitated("imitate", imitate or fields.take("imitate", default=Script.imitate)),
+            notify_after=fields.seconds("notify_after", default=Script.notify_after),
+            idle_after=fields.seconds("idle_after", default=Script.idle_after),
         )
+        fields.drop("imitate")
         fields.done()
+        check_imitation(script)
         _check_places("steps", script.steps, frozenset(known_names) | PLAY_TIME_NAMES)
         _check_places("on_prompt", script.on_prompt, frozenset(known_names) | PLAY_TIME_NAMES)
     except json.JSONDecodeError as fault:
@@ -78,70 +101,8 @@ def _refuse_constant(name: str) -> Any:
     raise InvalidInput(f"it is not JSON: {name} is no JSON number.")
 
 
-class _Fields:
-    """One JSON object being read: each field once, by its kind; what is left over is a fault."""
-
-    def __init__(self, path: str, value: Any, *, what: str = "") -> None:
-        if not isinstance(value, dict):
-            raise InvalidInput(f"{what or path} must be a JSON object.")
-        self._path = path
-        self._left = dict(value)
-
-    def path_of(self, name: str) -> str:
-        return f"{self._path}.{name}" if self._path else name
-
-    def take(self, name: str, *, default: Any = None) -> Any:
-        if name not in self._left and default is None:
-            raise InvalidInput(f"{self.path_of(name)} is missing.")
-        return self._left.pop(name, default)
-
-    def text(self, name: str, *, default: str | None = None, empty: bool = False) -> str:
-        return _text(self.path_of(name), self.take(name, default=default), empty=empty or default == "")
-
-    def seconds(self, name: str, *, default: float) -> float:
-        return _seconds(self.path_of(name), self.take(name, default=default))
-
-    def whole_number(self, name: str, *, default: int | None, least: int, most: int) -> int:
-        return _whole_number(self.path_of(name), self.take(name, default=default), least, most)
-
-    def flag(self, name: str) -> bool:
-        value = self.take(name, default=False)
-        if not isinstance(value, bool):
-            raise InvalidInput(f"{self.path_of(name)} must be true or false.")
-        return value
-
-    def done(self) -> None:
-        for name in self._left:
-            raise InvalidInput(f"{self.path_of(name)} is not a known field.")
-
-
-def _text(path: str, value: Any, *, empty: bool = False) -> str:
-    if not isinstance(value, str) or not (value or empty):
-        raise InvalidInput(f"{path} must be a {'' if empty else 'non-empty '}string.")
-    return value
-
-
-def _seconds(path: str, value: Any) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 <= value <= LONGEST_SECONDS or math.isnan(value):
-        raise InvalidInput(f"{path} must be a number of seconds from 0 to {LONGEST_SECONDS:.0f}.")
-    return float(value)
-
-
-def _whole_number(path: str, value: Any, least: int, most: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise InvalidInput(f"{path} must be a whole number from {least} to {most}.")
-    return value
-
-
-def _list(path: str, value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise InvalidInput(f"{path} must be a list.")
-    return value
-
-
 def _steps(path: str, value: Any) -> tuple[Step, ...]:
-    return tuple(_step(f"{path}[{index}]", step) for index, step in enumerate(_list(path, value)))
+    return tuple(_step(f"{path}[{index}]", step) for index, step in enumerate(read_list(path, value)))
 
 
 def _step(path: str, value: Any) -> Step:
@@ -154,8 +115,15 @@ def _step(path: str, value: Any) -> Step:
     return reader(f"{path}.{kind}", content)
 
 
+def _imitated(path: str, value: Any) -> Imitated:
+    for name in IMITATED:
+        if value == name:
+            return name
+    raise InvalidInput(f"{path} must be {', '.join(IMITATED[:-1])} or {IMITATED[-1]}.")
+
+
 def _tool(path: str, value: Any) -> Tool:
-    fields = _Fields(path, value)
+    fields = Fields(path, value)
     tool_input = fields.take("input", default={})
     if not isinstance(tool_input, dict):
         raise InvalidInput(f"{fields.path_of('input')} must be a JSON object.")
@@ -172,7 +140,8 @@ def _tool(path: str, value: Any) -> Tool:
 
 def _run(path: str, value: Any) -> Run:
     argv = tuple(
-        _text(f"{path}[{index}]", word, empty=index > 0) for index, word in enumerate(_list(path, value))
+        read_text(f"{path}[{index}]", word, empty=index > 0)
+        for index, word in enumerate(read_list(path, value))
     )
     if not argv:
         raise InvalidInput(f"{path} must name a command to run.")
@@ -182,11 +151,14 @@ def _run(path: str, value: Any) -> Run:
     return Run(argv)
 
 
-def _ask(path: str, value: Any) -> Ask:
-    fields = _Fields(path, value)
+def _ask(path: str, value: Any) -> Ask | AskSeveral:
+    fields = Fields(path, value)
+    if isinstance(value, dict) and "questions" in value:
+        return _ask_several(fields)
     question = fields.text("question")
     header = fields.text("header", default="Question")
-    options = _options(fields.path_of("options"), fields.take("options"))
+    is_words_only = fields.flag("free_text")
+    options = () if is_words_only else _options(fields.path_of("options"), fields.take("options"))
     multi = fields.flag("multi")
     answers = _branches(fields.path_of("answers"), fields.take("answers", default={}))
     fields.done()
@@ -197,8 +169,26 @@ def _ask(path: str, value: Any) -> Ask:
     return Ask(question, header, options, multi, answers)
 
 
+def _ask_several(fields: Fields) -> AskSeveral:
+    path = fields.path_of("questions")
+    parts = tuple(
+        _ask(f"{path}[{index}]", part) for index, part in enumerate(read_list(path, fields.take("questions")))
+    )
+    answers = _branches(fields.path_of("answers"), fields.take("answers", default={}))
+    fields.done()
+    single = tuple(part for part in parts if isinstance(part, Ask))
+    if len(single) < len(parts) or not 2 <= len(parts) <= MOST_QUESTIONS:
+        raise InvalidInput(f"{path} must hold 2 to {MOST_QUESTIONS} questions.")
+    for index, part in enumerate(single):
+        if part.answers:
+            raise InvalidInput(f"{path}[{index}].answers is not known here: the answers are those of all.")
+    return AskSeveral(single, answers)
+
+
 def _options(path: str, value: Any) -> tuple[Option, ...]:
-    options = tuple(_option(f"{path}[{index}]", option) for index, option in enumerate(_list(path, value)))
+    options = tuple(
+        _option(f"{path}[{index}]", option) for index, option in enumerate(read_list(path, value))
+    )
     if not 1 <= len(options) <= MOST_OPTIONS:
         raise InvalidInput(f"{path} must hold 1 to {MOST_OPTIONS} options.")
     if len({option.label for option in options}) < len(options):
@@ -208,29 +198,66 @@ def _options(path: str, value: Any) -> tuple[Option, ...]:
 
 def _option(path: str, value: Any) -> Option:
     if isinstance(value, str):
-        return Option(_text(path, value))
-    fields = _Fields(path, value)
-    option = Option(fields.text("label"), fields.text("description", default=""))
+        return Option(read_text(path, value))
+    fields = Fields(path, value)
+    option = Option(
+        fields.text("label"), fields.text("description", default=""), fields.text("preview", default="")
+    )
     fields.done()
     return option
 
 
 def _permission(path: str, value: Any) -> Permission:
-    fields = _Fields(path, value)
+    fields = Fields(path, value)
+    offered = fields.take("options", default=[])
     permission = Permission(
         command=fields.text("command"),
         description=fields.text("description", default=""),
         result=fields.text("result", default=""),
         seconds=fields.seconds("seconds", default=0.0),
         answers=_branches(fields.path_of("answers"), fields.take("answers", default={})),
+        options=_options(fields.path_of("options"), offered) if offered != [] else (),
+        file=fields.text("file", default=""),
     )
     fields.done()
+    labels = {option.label for option in permission.options}
     for answer in permission.answers:
-        if answer not in {*PERMISSION_ANSWERS, ANY_ANSWER}:
+        if answer not in {*PERMISSION_ANSWERS, *labels, ANY_ANSWER}:
             raise InvalidInput(
                 f"{_key(fields.path_of('answers'), answer)} must be yes, always, no or {ANY_ANSWER}."
             )
     return permission
+
+
+def _plan(path: str, value: Any) -> Plan:
+    fields = Fields(path, value)
+    plan = Plan(
+        plan=fields.text("plan", default=""),
+        answers=_branches(fields.path_of("answers"), fields.take("answers", default={})),
+    )
+    fields.done()
+    for answer in plan.answers:
+        if answer not in {*PLAN_ANSWERS, ANY_ANSWER, DECLINED}:
+            raise InvalidInput(f"{_key(fields.path_of('answers'), answer)} must be yes, no or {ANY_ANSWER}.")
+    return plan
+
+
+def _background(path: str, value: Any) -> Background:
+    fields = Fields(path, value)
+    background = Background(
+        description=fields.text("description", default="Look around"),
+        seconds=fields.seconds("seconds", default=1.0),
+        result=fields.text("result", default="Done."),
+    )
+    fields.done()
+    return background
+
+
+def _own_dialog(path: str, value: Any) -> OwnDialog:
+    for kind in GATES:
+        if value == kind:
+            return OwnDialog(kind)
+    raise InvalidInput(f"{path} must be {', '.join(GATES[:-1])} or {GATES[-1]}.")
 
 
 def _branches(path: str, value: Any) -> dict[str, tuple[Step, ...]]:
@@ -244,7 +271,7 @@ def _key(path: str, key: str) -> str:
 
 
 def _api_error(path: str, value: Any) -> ApiError:
-    fields = _Fields(path, value)
+    fields = Fields(path, value)
     error = ApiError(
         status=fields.whole_number("status", default=500, least=400, most=599),
         text=fields.text("text", default="scripted error"),
@@ -255,7 +282,7 @@ def _api_error(path: str, value: Any) -> ApiError:
 
 
 def _limit(path: str, value: Any) -> Limit:
-    fields = _Fields(path, value)
+    fields = Fields(path, value)
     limit = Limit(fields.text("text", default="Usage limit reached"), fields.text("resets", default=""))
     fields.done()
     return limit
@@ -268,7 +295,7 @@ def _wait(path: str, value: Any) -> Wait:
 
 
 def _silent(path: str, value: Any) -> Silent:
-    fields = _Fields(path, value)
+    fields = Fields(path, value)
     silent = Silent(
         calls=fields.whole_number("calls", default=None, least=1, most=MOST_CALLS),
         seconds=fields.seconds("seconds", default=0.0),
@@ -279,7 +306,7 @@ def _silent(path: str, value: Any) -> Silent:
 
 
 def _usage(path: str, value: Any) -> SetUsage:
-    fields = _Fields(path, value)
+    fields = Fields(path, value)
     numbers = {
         name: fields.whole_number(name, default=0, least=0, most=MOST_TOKENS)
         for name in Usage.__dataclass_fields__
@@ -289,27 +316,30 @@ def _usage(path: str, value: Any) -> SetUsage:
 
 
 _READERS: dict[str, Callable[[str, Any], Step]] = {
-    "say": lambda path, value: Say(_text(path, value)),
-    "think": lambda path, value: Think(_text(path, value)),
+    "say": lambda path, value: Say(read_text(path, value)),
+    "think": lambda path, value: Think(read_text(path, value)),
     "tool": _tool,
-    "work": lambda path, value: Work(_seconds(path, value)),
+    "work": lambda path, value: Work(read_seconds(path, value)),
     "run": _run,
     "ask": _ask,
     "permission": _permission,
+    "plan": _plan,
+    "background": _background,
+    "dialog": _own_dialog,
     "api_error": _api_error,
     "limit": _limit,
     "wait": _wait,
     "silent": _silent,
     "usage": _usage,
-    "exit": lambda path, value: Exit(_whole_number(path, value, 0, 255)),
+    "exit": lambda path, value: Exit(read_whole_number(path, value, 0, 255)),
 }
 
 
 def _check_places(path: str, steps: tuple[Step, ...], known: frozenset[str]) -> None:
     for index, step in enumerate(steps):
         here = f"{path}[{index}]"
-        if isinstance(step, Ask | Permission):
-            kind = "ask" if isinstance(step, Ask) else "permission"
+        if isinstance(step, Ask | AskSeveral | Permission | Plan):
+            kind = {Permission: "permission", Plan: "plan"}.get(type(step), "ask")
             for label, branch in step.answers.items():
                 _check_places(_key(f"{here}.{kind}.answers", label), branch, known)
         for where, text in _filled_texts(here, step).items():

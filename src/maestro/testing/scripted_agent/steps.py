@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 ANY_ANSWER = "*"
 DECLINED = "(declined)"
 PERMISSION_ANSWERS = ("yes", "always", "no")
+PLAN_ANSWERS = ("yes", "no")
+
+Imitated = Literal["claude", "codex", "gemini"]
+IMITATED: tuple[Imitated, ...] = get_args(Imitated)
+GateKind = Literal["trust", "bypass", "key", "hooks"]
+GATES: tuple[GateKind, ...] = get_args(GateKind)
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,7 @@ class Usage:
 class Option:
     label: str
     description: str = ""
+    preview: str = ""  # what it would look like, drawn beside the options
 
 
 @dataclass(frozen=True)
@@ -64,12 +71,40 @@ class Ask:
 
 
 @dataclass(frozen=True)
+class AskSeveral:
+    parts: tuple[Ask, ...]
+    answers: Mapping[str, tuple[Step, ...]]
+
+
+@dataclass(frozen=True)
 class Permission:
     command: str
     description: str
     result: str
     seconds: float
     answers: Mapping[str, tuple[Step, ...]]
+    options: tuple[Option, ...] = ()  # none: those that the CLI always offers
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    plan: str
+    answers: Mapping[str, tuple[Step, ...]]
+
+
+@dataclass(frozen=True)
+class Background:
+    description: str
+    seconds: float
+    result: str
+
+
+@dataclass(frozen=True)
+class OwnDialog:
+    """A question of the CLI itself: whether to trust the folder, and the like."""
+
+    kind: GateKind
 
 
 @dataclass(frozen=True)
@@ -108,7 +143,23 @@ class Exit:
 
 
 Step: TypeAlias = (
-    Say | Think | Tool | Work | Run | Ask | Permission | ApiError | Limit | Wait | Silent | SetUsage | Exit
+    Say
+    | Think
+    | Tool
+    | Work
+    | Run
+    | Ask
+    | AskSeveral
+    | Permission
+    | Plan
+    | Background
+    | OwnDialog
+    | ApiError
+    | Limit
+    | Wait
+    | Silent
+    | SetUsage
+    | Exit
 )
 
 
@@ -119,3 +170,6 @@ class Script:
     on_prompt: tuple[Step, ...] = ()
     model: str = "scripted"
     placeholder: str = 'Try "say hello"'
+    imitate: Imitated = "claude"
+    notify_after: float = 6.0  # seconds that a question is open before the CLI notifies
+    idle_after: float = 60.0  # seconds of idling before it notifies

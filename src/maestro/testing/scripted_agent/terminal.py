@@ -15,19 +15,22 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
-from maestro.testing.scripted_agent.dialog import Answer, Choice, Consent, Dialog, press
+from maestro.testing.scripted_agent.beside import Beside
+from maestro.testing.scripted_agent.box import RULES, Box, Sent, Tempo, in_tempo
+from maestro.testing.scripted_agent.dialog import Answer, Asked
 from maestro.testing.scripted_agent.effects import Block, Prompt
-from maestro.testing.scripted_agent.keys import Draft, Key, decode_keys
+from maestro.testing.scripted_agent.keys import Draft, Key, clean, decode_keys
 from maestro.testing.scripted_agent.process import Child, Ended, Wakeups
-from maestro.testing.scripted_agent.screen import VERBS, Frame, ScreenState, Spinner, duration, render
+from maestro.testing.scripted_agent.render import LOOKS, render
+from maestro.testing.scripted_agent.screen import VERBS, Frame, ScreenState, Spinner, duration
 
 ESCAPE_DELAY = 0.05
 SPINNER_INTERVAL = 0.25
 SECOND_CTRL_C = 3.0
 MOST_BLOCKS = 500
 HUNG_UP = 129
-QUIT_COMMANDS = frozenset({"/exit", "/quit"})
 
+SHOW_CURSOR = "\x1b[?25h"
 _OPEN = b"\x1b[?1049h\x1b[?2004h\x1b[2J"
 _CLOSE = b"\x1b[?2004l\x1b[?25h\x1b[0m\x1b[?1049l"
 
@@ -83,7 +86,9 @@ class Screen:
                 out.append(f"\x1b[{row + 1};1H\x1b[0m{line}\x1b[0m\x1b[K")
         if frame.cursor is not None:
             row, column = frame.cursor
-            out.append(f"\x1b[{row + 1};{column + 1}H\x1b[?25h")
+            out.append(f"\x1b[{row + 1};{column + 1}H{SHOW_CURSOR if frame.is_cursor_shown else ''}")
+        if self._painted is None or frame.title != self._painted.title:
+            out.append(f"\x1b]2;{clean(frame.title)}\x07")
         self._painted = frame
         self._write("".join(out).encode("utf-8", "replace"))
 
@@ -119,11 +124,15 @@ class TerminalFace:
         self._screen = screen
         self._wakeups = wakeups
         self._state = state
+        self._look = LOOKS[state.imitate]
+        self._rules = RULES[state.imitate]
         self._enqueued = enqueued
         self._now = now
         self._chance = chance
         self._undecoded = b""
+        self._tempo = Tempo()
         self._keys: deque[Key] = deque()
+        self._queued: deque[Prompt] = deque()
         self._verb, self._past_verb = VERBS[0]
         self._turn_began = 0.0
         self._quit_by_ctrl_c_until = 0.0
@@ -135,14 +144,22 @@ class TerminalFace:
         self._verb, self._past_verb = self._chance.choice(VERBS)
         self._turn_began = time.monotonic()
 
-    def end_turn(self, seconds: float) -> None:
-        clock = self._now().astimezone().strftime("%I:%M %p").lstrip("0")
+    def end_turn(self, seconds: float, *, failed: bool) -> None:
         self._change(spinner=None)
-        self.show(Block("done", f"{self._past_verb} for {duration(seconds)} · done {clock}"))
+        here = self._now().astimezone()
+        match self._state.imitate:
+            case "claude":
+                clock = here.strftime("%I:%M %p").lstrip("0")
+                self.show(Block("done", f"{self._past_verb} for {duration(seconds)} · done {clock}"))
+            case "codex" if not failed:
+                took = duration(seconds) if seconds >= 1 else "<1s"
+                self.show(Block("done", f"Worked for {took} • {here:%H:%M}"))
+            case _:
+                pass  # Gemini CLI says nothing when it is done
 
     def put_back(self, text: str) -> None:
-        draft = Draft((text, *self._state.draft.pieces))
-        self._change(spinner=None, draft=draft, blocks=self._state.blocks[:-1])
+        draft = Draft((text, *self._state.box.draft.pieces))
+        self._change(spinner=None, box=Box(draft), blocks=self._state.blocks[:-1])
 
     def busy(self, deadline: float | None, child: Child | None, note: str) -> bool:
         frame = 0
@@ -158,51 +175,74 @@ class TerminalFace:
             frame = int(seconds / SPINNER_INTERVAL)
             if key is None:
                 continue
-            if key.name == "esc":
+            if key.name == "esc" and not self._state.box.is_shell:
                 return True
-            text = self._edit(key)
-            if text is not None:
-                self._enqueued(text)
-                self._change(queued=(*self._state.queued, text))
+            self._queue(self._edit(key))
 
-    def ask(self, asked: Choice | Consent) -> Answer:
-        self._change(dialog=Dialog(asked))
-        while True:
-            key = self._next_key(None)
-            dialog = self._state.dialog
-            if key is None or dialog is None:
-                continue
-            after = press(dialog, key)
-            if isinstance(after, Answer):
-                self._change(dialog=None)
-                return after
-            self._change(dialog=after)
+    def settle(self, child: Child, deadline: float) -> None:
+        """Waits for a hook; keys that come wait, too."""
+        while not child.ended() and (left := deadline - time.monotonic()) > 0:
+            self._receive(left)
 
-    def await_prompt(self) -> Prompt:
-        if self._state.queued:
-            first, *rest = self._state.queued
-            self._change(queued=tuple(rest))
-            return Prompt(first, was_queued=True)
+    def rest(self, deadline: float) -> None:
+        while (left := deadline - time.monotonic()) > 0:
+            key = self._next_key(left)
+            if key is not None:
+                self._queue(self._edit(key))
+
+    def ask(self, asked: Asked, beside: Beside) -> Answer:
+        self._change(dialog=self._look.open(asked), spinner=None)
+        try:
+            while True:
+                answer = beside.look()
+                if answer is not None:
+                    return answer
+                key = self._next_key(beside.seconds_left())
+                dialog = self._state.dialog
+                if key is None or dialog is None:
+                    continue
+                after = self._look.press(dialog, key)
+                if isinstance(after, Answer):
+                    return after
+                self._change(dialog=after)
+        finally:
+            self._state = replace(self._state, dialog=None)
+
+    def await_prompt(self, beside: Beside) -> Prompt:
+        if self._queued:
+            first = self._queued.popleft()
+            self._change(queued=self._state.queued[1:])
+            return first
         self._change(spinner=None)
         while True:
-            key = self._next_key(None)
-            text = self._edit(key) if key is not None else None
-            if text is not None:
-                return Prompt(text)
+            beside.look()
+            key = self._next_key(beside.seconds_left())
+            sent = self._edit(key) if key is not None else None
+            if sent is not None:
+                return Prompt(sent.text, is_shell=sent.kind == "shell")
 
-    def _edit(self, key: Key) -> str | None:
-        """Puts the key into the draft; the text, when the key submits it."""
-        draft = self._state.draft
-        if key.name != "enter":
-            self._change(draft=draft.press(key))
+    def _queue(self, sent: Sent | None) -> None:
+        if sent is not None:
+            is_shell = sent.kind == "shell"
+            if not is_shell:
+                self._enqueued(sent.text)
+            self._queued.append(Prompt(sent.text, was_queued=not is_shell, is_shell=is_shell))
+            self._change(queued=(*self._state.queued, sent.text))
+
+    def _edit(self, key: Key) -> Sent | None:
+        """Puts the key into the box; what it sent, if that is something to take."""
+        box, sent = self._state.box.press(key, self._rules)
+        self._change(box=box)
+        if sent is None:
             return None
-        text = draft.text.strip()
-        if not text:
-            return None
-        self._change(draft=Draft())
-        if text in QUIT_COMMANDS:
+        if sent.kind == "quit":
             raise Ended(0)
-        return text
+        if sent.kind == "command":
+            if self._state.imitate == "codex":
+                word = sent.text.split()[0]
+                self.show(Block("text", f"Unrecognized command '{word}'. Type \"/\" for a list of them."))
+            return None
+        return sent
 
     def _next_key(self, seconds: float | None) -> Key | None:
         """The next key, if one comes in time; a signal or the passing of a notice returns too."""
@@ -213,10 +253,14 @@ class TerminalFace:
         key = self._keys.popleft()
         if key.name != "ctrl-c":
             return key
-        if time.monotonic() < self._quit_by_ctrl_c_until:
+        is_final = self._rules.is_ctrl_c_final and self._state.box.is_empty and self._state.spinner is None
+        if is_final or time.monotonic() < self._quit_by_ctrl_c_until:
             raise Ended(0)
+        if self._rules.is_ctrl_c_final:
+            self._change(box=Box())
+            return None
         self._quit_by_ctrl_c_until = time.monotonic() + SECOND_CTRL_C
-        self._change(draft=Draft(), notice="Press Ctrl-C again to exit")
+        self._change(box=Box(), notice="Press Ctrl-C again to exit")
         return None
 
     def _receive(self, seconds: float | None) -> None:
@@ -232,7 +276,10 @@ class TerminalFace:
         received = self._screen.read() if is_more else b""
         if received or self._undecoded:
             keys, self._undecoded = decode_keys(self._undecoded + received, is_all=not is_more)
-            self._keys.extend(keys)
+            at = time.monotonic()
+            for key in keys:
+                taken, self._tempo = in_tempo(self._rules, self._tempo, key, at)
+                self._keys.append(taken)
 
     def _change(self, **changes: object) -> None:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]  # names checked by replace

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from maestro.testing.scripted_agent.steps import Option, Usage
+from maestro.testing.scripted_agent.steps import Ask, Option, Usage
 
 FORMAT_VERSION = "2.1.325"
 LONGEST_FOLDER_NAME = 200
 REJECTED = "The user rejected this tool use."
+NOT_RUN = "(the scripted agent runs nothing that is typed)"
 
 Record: TypeAlias = dict[str, Any]
 
@@ -96,6 +97,17 @@ class Transcript:
         body = {"permissionMode": "default", **origin, "turnPosition": position}
         return self._user(text, **body)
 
+    @property
+    def prompt_id(self) -> str:
+        return self._prompt_id
+
+    def shell_command(self, command: str) -> tuple[Record, Record]:
+        """What the real CLI writes when the user runs a command in its shell mode; this one runs nothing."""
+        self.close_message()
+        asked = self._user(f"<bash-input>{command}</bash-input>")
+        output = f"<bash-stdout>{NOT_RUN}</bash-stdout><bash-stderr></bash-stderr>"
+        return asked, self._user(output)
+
     def forget_prompt(self) -> None:
         """The prompt went back into the box: what comes next is linked to what came before it."""
         self._tip = self._before_prompt
@@ -143,9 +155,10 @@ class Transcript:
         }
         return self._user([block], toolUseResult=details, sourceToolAssistantUUID=use["uuid"], **extra)
 
-    def rejected(self, use: Record) -> Record:
+    def rejected(self, use: Record, words: str = "") -> Record:
+        said = f"{REJECTED} The user said: {words}" if words else REJECTED
         return self.tool_result(
-            use, REJECTED, is_error=True, details="User rejected tool use", toolDenialKind="user-rejected"
+            use, said, is_error=True, details="User rejected tool use", toolDenialKind="user-rejected"
         )
 
     def interrupted(self, *, in_tool: bool) -> Record:
@@ -219,9 +232,18 @@ class Transcript:
         }
 
 
-def question_input(question: str, header: str, options: tuple[Option, ...], *, multi: bool) -> Record:
-    shape = {"question": question, "header": header, "multiSelect": multi}
-    return {"questions": [{**shape, "options": [asdict(option) for option in options]}]}
+def question_input(asks: tuple[Ask, ...]) -> Record:
+    return {"questions": [_question(ask) for ask in asks]}
+
+
+def _question(ask: Ask) -> Record:
+    options = [_option(option) for option in ask.options]
+    return {"question": ask.question, "header": ask.header, "multiSelect": ask.multi, "options": options}
+
+
+def _option(option: Option) -> Record:
+    preview = {"preview": option.preview} if option.preview else {}
+    return {"label": option.label, "description": option.description, **preview}
 
 
 def iso(moment: datetime) -> str:

@@ -1,0 +1,254 @@
+"""Claude Code: what is typed into it. Pure.
+
+What a digit does depends on the dialog: it acts at once in a permission, a plan and a single choice; it ticks in a
+multiple choice; it only moves the cursor beside previews; where words are typed it is one of them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from maestro.agents.claude.transcript import Transcripts
+from maestro.agents.questions import Answer, Option, Question
+from maestro.agents.records import parse, text_of
+from maestro.agents.screen import Screen
+from maestro.agents.terminal import Cannot, Step, Submission, field_holds, holds
+
+_HEADLESS: Final = frozenset({"-p", "--print"})
+_COMMANDS: Final = frozenset(
+    {"mcp", "config", "doctor", "update", "install", "plugin", "setup-token", "auth"}
+)
+_PASTED: Final = re.compile(r"\[Pasted text #\d+(?: \+\d+ lines)?\]$")
+_COMMAND: Final = re.compile(r"\s*/[^\s/]*(?:\s|$)")
+_QUITS: Final = re.compile(r"\s*(?:exit|quit|:q!?|:wq!?)\s*$")
+_INVISIBLE: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
+_AMEND: Final = "Tab to amend"
+_TRANSCRIPTS: Final = Transcripts()
+
+_NO_QUESTION: Final = Cannot("There is no question on the screen.")
+_OTHER_WORDS: Final = Cannot("Its field already holds other words.")
+_NO_FIELD: Final = Cannot("This dialog has no field for words.")
+_SUBMIT: Final = Step("submit the answers", keys=("1",))
+_LEAVE_FIELD: Final = Step("leave the field for words", keys=("Up",))
+
+
+class Keys:
+    submission: Submission = Submission()
+
+    def is_agent(self, argv: Sequence[str]) -> bool:
+        words = list(argv)
+        if words and posixpath.basename(words[0]) in {"node", "bun"}:
+            words = [word for word in words[1:] if not word.startswith("-")][:1] + words[2:]
+        if not words:
+            return False
+        name = posixpath.basename(words[0])
+        if name != "claude" and not ("/claude-code/" in words[0] and name in {"cli.js", "cli-wrapper.cjs"}):
+            return False
+        options = words[1 : words.index("--")] if "--" in words else words[1:]
+        return not _HEADLESS.intersection(options) and not (options and options[0] in _COMMANDS)
+
+    def as_text(self, prompt: str) -> str:
+        """A leading space keeps `!` from opening a shell; before commands and words that quit, spaces are trimmed.
+
+        A path is no command: only a first word with a single slash is one. A backslash at the end would take the
+        Enter for a line end. Invisible characters are removed by 2.1.325, which then wants a second Enter.
+        """
+        text = _INVISIBLE.sub("", prompt)
+        if _QUITS.match(text):
+            text = f"{text.strip()}."
+        elif _COMMAND.match(text):
+            text = f"> {text.lstrip()}"
+        elif text.startswith("!"):
+            text = f" {text}"
+        return f"{text} " if text.endswith("\\") else text
+
+    def box_holds(self, draft: str, prompt: str) -> bool:
+        return holds(draft, prompt, _PASTED)
+
+    def answer_step(self, screen: Screen, answer: Answer) -> Step | Cannot:
+        question = screen.question
+        if question is None:
+            return _NO_QUESTION
+        if question.kind == "several":
+            return _step_among_several(question, answer)
+        if question.stage == "review":
+            return _SUBMIT
+        if question.kind == "multi_choice":
+            return _step_of_multiple(question, answer) or Step("go to the review", keys=("Right",))
+        if question.kind == "permission":
+            return _step_of_permission(question, answer, can_amend=_AMEND in screen.evidence)
+        if question.kind == "dialog":
+            return _step_by_arrows(question, answer)
+        return _step_of_choice(question, answer)
+
+    def taken(self, line: bytes) -> str | None:
+        record = parse(line)
+        if record is None:
+            return None
+        if record.get("type") == "queue-operation":
+            is_added = record.get("operation") == "enqueue"
+            return text_of(record.get("content")) or None if is_added else None
+        prompts = [moment.text for moment in _TRANSCRIPTS.read_plain(line) if moment.kind == "prompt"]
+        return prompts[0] if prompts else None
+
+
+def _step_among_several(question: Question, answer: Answer) -> Step | Cannot:
+    """The question on the screen gets its answer; then the next one that has none; then the review.
+
+    A question that somebody has answered already is not looked for: what a person chose on the screen stays.
+    """
+    if len(answer.parts) != len(question.parts):
+        return Cannot(f"It asks {len(question.parts)} questions; the answer has {len(answer.parts)} parts.")
+    waiting = [
+        position
+        for position, part in enumerate(question.parts)
+        if part.stage != "review" and position != question.position and not _is_none(answer.parts[position])
+    ]
+    if question.stage == "review":
+        if waiting:
+            return Step("go back to a question without an answer", keys=("Left",))
+        return _SUBMIT
+    part, its_answer = question.parts[question.position], answer.parts[question.position]
+    onwards = Step("go to the next question", keys=("Right",))
+    if waiting and waiting[0] < question.position:
+        onwards = Step("go back to a question without an answer", keys=("Left",))
+    if part.kind == "multi_choice":
+        return _step_of_multiple(part, its_answer) or onwards
+    if part.stage == "open" and not its_answer.text and len(its_answer.choices) == 1:
+        wanted = _option(part, its_answer.choices[0])
+        if wanted is not None and wanted.is_chosen:
+            return onwards
+    return _step_of_choice(part, its_answer)
+
+
+def _is_none(answer: Answer) -> bool:
+    """Nothing is ticked: a multiple choice can be answered so, and its tab then looks unanswered."""
+    return not answer.choices and not answer.text
+
+
+def _step_of_choice(question: Question, answer: Answer) -> Step | Cannot:
+    if answer.text:
+        return _step_of_words(question, answer.text)
+    if len(answer.choices) != 1:
+        return Cannot("It takes exactly one option.")
+    option = _option(question, answer.choices[0])
+    if option is None or option.number is None:
+        return _no_such_option(question, answer.choices[0])
+    if option.is_free_text:
+        return Cannot(f"Option {option.number} wants words.")
+    if question.stage == "typing":
+        return _LEAVE_FIELD
+    has_preview = question.kind == "choice" and question.free_text is None
+    if has_preview and option.is_current:
+        return Step(f"select {option.label!r}", keys=("Enter",))
+    note = f"go to {option.label!r}" if has_preview else f"choose {option.label!r}"
+    return Step(note, keys=(str(option.number),))
+
+
+def _step_of_words(question: Question, text: str) -> Step | Cannot:
+    field = question.free_text
+    if field is None or field.number is None:
+        return _NO_FIELD
+    if question.stage != "typing":
+        return Step("go to the field for words", keys=(str(field.number),))
+    if not question.typed:
+        return _type(text)
+    if not field_holds(question.typed, text, _PASTED):
+        return _OTHER_WORDS
+    return Step("send the answer", keys=("Enter",))
+
+
+def _step_of_multiple(question: Question, answer: Answer) -> Step | Cannot | None:
+    """Ticks only what differs, then fills in the field. None when everything is as it shall be."""
+    field = question.free_text
+    unknown = [choice for choice in answer.choices if _plain_option(question, choice) is None]
+    if unknown:
+        return _no_such_option(question, unknown[0])
+    if answer.text and field is None:
+        return _NO_FIELD
+    if question.typed and answer.text and not field_holds(question.typed, answer.text, _PASTED):
+        return _OTHER_WORDS
+    if question.stage == "typing":
+        if answer.text and not question.typed:
+            return _type(answer.text)
+        return _LEAVE_FIELD
+    for position, option in enumerate(question.options, start=1):
+        is_wanted = (
+            bool(answer.text) and bool(question.typed) if option.is_free_text else position in answer.choices
+        )
+        if option.is_chosen != is_wanted:
+            return Step(f"{'tick' if is_wanted else 'untick'} {option.label!r}", keys=(str(option.number),))
+    if answer.text and not question.typed:
+        is_above = any(option.is_current for option in question.options)
+        return Step("go to the field for words", keys=("Down" if is_above else "Up",))
+    return None
+
+
+def _step_of_permission(question: Question, answer: Answer, *, can_amend: bool) -> Step | Cannot:
+    refusal = next(
+        (at for at, option in enumerate(question.options, start=1) if option.label.startswith("No")), 0
+    )
+    choices = answer.choices or ((refusal,) if answer.text and refusal else ())
+    if len(choices) != 1:
+        return Cannot("It takes exactly one option.")
+    option = _option(question, choices[0])
+    if option is None or option.number is None:
+        return _no_such_option(question, choices[0])
+    if not answer.text:
+        if question.stage == "typing":
+            return _LEAVE_FIELD
+        return Step(f"choose {option.label!r}", keys=(str(option.number),))
+    if option.label not in {"Yes", "No"}:
+        return _NO_FIELD
+    if not option.is_current:
+        return _move(question, option)
+    if question.stage != "typing":
+        return Step("open the field for words", keys=("Tab",)) if can_amend else _NO_FIELD
+    if not question.typed:
+        return _type(answer.text)
+    if not field_holds(question.typed, answer.text, _PASTED):
+        return _OTHER_WORDS
+    return Step("send the answer", keys=("Enter",))
+
+
+def _step_by_arrows(question: Question, answer: Answer) -> Step | Cannot:
+    """Dialogs of the CLI itself: most have no digits, and all of them take arrows."""
+    if answer.text:
+        return _NO_FIELD
+    if len(answer.choices) != 1:
+        return Cannot("It takes exactly one option.")
+    option = _option(question, answer.choices[0])
+    if option is None:
+        return _no_such_option(question, answer.choices[0])
+    if option.is_current:
+        return Step(f"confirm {option.label!r}", keys=("Enter",))
+    return _move(question, option)
+
+
+def _move(question: Question, wanted: Option) -> Step:
+    """One row towards an option."""
+    current = next((at for at, option in enumerate(question.options) if option.is_current), -1)
+    key = "Down" if question.options.index(wanted) > current else "Up"
+    return Step(f"go to {wanted.label!r}", keys=(key,))
+
+
+def _option(question: Question, choice: int) -> Option | None:
+    return question.options[choice - 1] if 1 <= choice <= len(question.options) else None
+
+
+def _plain_option(question: Question, choice: int) -> Option | None:
+    option = _option(question, choice)
+    return None if option is None or option.is_free_text or option.number is None else option
+
+
+def _no_such_option(question: Question, choice: int) -> Cannot:
+    return Cannot(f"It has no option {choice}; it has {len(question.options)}.")
+
+
+def _type(text: str) -> Step:
+    """Words for a dialog's field: it loses line ends, and a backslash at the end would take the Enter for one."""
+    line = re.sub(r"\s*\n\s*", " ", text.strip())
+    return Step("type the answer", text=f"{line} " if line.endswith("\\") else line)

@@ -1,0 +1,1 @@
+"""Runs of agents without a terminal: one by `delegate`, many by `dispatch`."""

@@ -1,0 +1,178 @@
+"""A batch's folder: its record, the attempts of its agents, the results that people read."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from maestro.dispatch.batch import (
+    BATCH_FILE,
+    CHANGES_FILE,
+    EARLIER,
+    FOUND_FILE,
+    LOCK_FILE,
+    RESULTS,
+    RUNS,
+    SUMMARY_FILE,
+    AgentStatus,
+    Batch,
+    Found,
+    exit_code,
+)
+from maestro.dispatch.runs import RESULT_FILE, RUN_FILE, STDERR_FILE, Run, RunResult
+from maestro.dispatch.summary import Summary
+from maestro.errors import Conflict, InvalidInput, NoPermission
+from maestro.files import write_atomically
+
+T = TypeVar("T")
+
+
+class SeenAttempt(NamedTuple):
+    """An attempt's folder. Without a result and without `found` nobody has looked after it yet."""
+
+    number: int
+    folder: str
+    run: Run
+    result: RunResult | None
+    found: Found | None
+
+
+@contextmanager
+def locked(folder: str) -> Iterator[None]:
+    """One batch at a time in a folder. The kernel lets go of the lock when its holder ends, however it ends."""
+    path = os.path.join(folder, LOCK_FILE)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise NoPermission(
+            f"{path} cannot be written: {error.strerror}.", hint="Results are written beside the prompts."
+        ) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            runner = (batch := read_batch(folder)) and batch.runner
+            raise Conflict(
+                f"A batch is running in {folder}{f' (pid {runner.pid})' if runner else ''}.",
+                hint="Wait for it, or end it with Ctrl-C there.",
+            ) from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def read_batch(folder: str) -> Batch | None:
+    path = os.path.join(folder, BATCH_FILE)
+    try:
+        with open(path, "rb") as file:
+            return msgspec.json.decode(file.read(), type=Batch)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError as error:
+        raise InvalidInput(
+            f"{path} cannot be read: {error}.", hint="It was left as it is; move it away to begin anew."
+        ) from error
+
+
+def write_batch(folder: str, batch: Batch) -> None:
+    write_atomically(os.path.join(folder, BATCH_FILE), _pretty(batch))
+
+
+def write_summary(folder: str, summary: Summary) -> None:
+    write_atomically(os.path.join(folder, RESULTS, SUMMARY_FILE), _pretty(summary))
+
+
+def read_summary(folder: str) -> Summary | None:
+    return _whole(os.path.join(folder, RESULTS, SUMMARY_FILE), Summary)
+
+
+def attempts_of(folder: str, name: str) -> list[SeenAttempt]:
+    """The attempts of an agent that had begun, in order."""
+    place = os.path.join(folder, RUNS, name)
+    seen = []
+    for number in _numbers(place):
+        path = os.path.join(place, str(number))
+        run = _whole(os.path.join(path, RUN_FILE), Run)
+        result = _whole(os.path.join(path, RESULT_FILE), RunResult)
+        if run is not None:
+            seen.append(SeenAttempt(number, path, run, result, _whole(os.path.join(path, FOUND_FILE), Found)))
+    return seen
+
+
+def last_number(folder: str, name: str) -> int:
+    """The highest number that was ever used for an attempt of this agent; 0 for none."""
+    return max(_numbers(os.path.join(folder, RUNS, name)), default=0)
+
+
+def attempt_folder(folder: str, name: str, number: int) -> str:
+    return os.path.join(folder, RUNS, name, str(number))
+
+
+def publish(folder: str, name: str, attempt: str, status: AgentStatus, result: RunResult) -> None:
+    """An agent's result under the names that people and programs look for. The attempt's folder stays the truth."""
+    base = os.path.join(folder, RESULTS, name)
+    _same_file(os.path.join(attempt, RESULT_FILE), f"{base}.json")
+    _same_file(os.path.join(attempt, STDERR_FILE), f"{base}.log")
+    write_atomically(f"{base}.exit", b"%d\n" % exit_code(status, result), durable=False)
+
+
+def move_aside(folder: str) -> str:
+    """What an earlier batch left goes into a folder of its own: nothing of it is lost. Where it went."""
+    place = os.path.join(folder, EARLIER)
+    target = os.path.join(place, str(max(_numbers(place), default=0) + 1))
+    os.makedirs(target, mode=0o700)
+    # The record last: without it nobody would know that there is something to move.
+    for name in (RESULTS, RUNS, CHANGES_FILE, BATCH_FILE):
+        try:
+            os.rename(os.path.join(folder, name), os.path.join(target, name))
+        except FileNotFoundError:
+            pass
+    return target
+
+
+def _numbers(place: str) -> list[int]:
+    try:
+        return sorted(int(name) for name in os.listdir(place) if name.isascii() and name.isdecimal())
+    except FileNotFoundError:
+        return []
+
+
+def _whole(path: str, kind: type[T]) -> T | None:
+    """What a file holds; None when it is not there, or not whole: then what it tells of was not finished."""
+    try:
+        with open(path, "rb") as file:
+            return msgspec.json.decode(file.read(), type=kind)
+    except (FileNotFoundError, NotADirectoryError, msgspec.MsgspecError):
+        return None
+
+
+def _same_file(source: str, target: str) -> None:
+    """One file under two names; where the disk cannot do that, a copy."""
+    temporary = f"{target}.{os.urandom(6).hex()}.tmp"
+    try:
+        try:
+            os.link(source, temporary)
+        except FileNotFoundError:
+            write_atomically(target, b"", durable=False)  # it never came to printing anything
+            return
+        except OSError:
+            shutil.copyfile(source, temporary)
+        # Renaming one name of a file onto another name of the same file does nothing at all.
+        if os.path.exists(target) and os.path.samefile(temporary, target):
+            return
+        os.rename(temporary, target)
+    finally:
+        try:
+            os.unlink(temporary)
+        except FileNotFoundError:
+            pass
+
+
+def _pretty(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"

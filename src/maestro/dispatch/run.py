@@ -1,0 +1,279 @@
+"""One run: check, record that it begins, run it, record what became of it.
+
+A run's folder is its truth: `run.json` before the agent starts, `result.json` whole or not at all when nothing of it is
+alive any more. Whoever finds the first without the second, and nobody who runs it, knows that it was interrupted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+import msgspec
+
+from maestro import processes
+from maestro.agents import Environment, Usage
+from maestro.agents.headless import (
+    Counters,
+    DeniesSilently,
+    Headless,
+    Outcome,
+    Output,
+    RunPlan,
+    RunRequest,
+    denied_words,
+)
+from maestro.dispatch.prices import with_cost
+from maestro.dispatch.process import GRACE_SECONDS, Program, marked, now_ms, run_program
+from maestro.dispatch.runs import (
+    PROMPT_FILE,
+    RESULT_FILE,
+    RUN_FILE,
+    STDERR_FILE,
+    STDOUT_FILE,
+    Process,
+    Run,
+    RunResult,
+    RunSeen,
+    result_of,
+)
+from maestro.errors import Conflict, InvalidInput, MaestroError, NotFound
+from maestro.files import write_atomically, write_new
+from maestro.home import locate
+from maestro.observe.stats import load_prices
+
+# Output beyond this is not read: its end is what holds the result.
+_MOST_READ: Final = 64 * 1024 * 1024
+
+
+T = TypeVar("T")
+
+
+@runtime_checkable
+class Transcribing(Protocol):
+    """The part of an `Agent` that a run needs; a tool by command template has no transcripts."""
+
+    def locate(self, session_id: str, cwd: str, env: Environment) -> Path | None: ...
+    def usage(self, line: bytes) -> Usage | None: ...
+
+
+class Ready(NamedTuple):
+    """A run that was checked and can begin."""
+
+    run: Run
+    folder: str
+    agent: Headless
+    request: RunRequest
+    plan: RunPlan
+
+
+def mark_of(folder: str) -> str:
+    """What marks the processes of a run. Two projects may have a run of the same id, but not the same folder."""
+    place = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:16]
+    return f"{os.path.basename(folder)}.{place}"
+
+
+def this_process() -> Process:
+    pid = os.getpid()
+    return Process(pid, processes.start_time(pid) or 0, processes.boot_id())
+
+
+def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Ready:
+    """Everything that can be wrong before anything is written. The folder and its prompt need not be there yet."""
+    if not os.path.isdir(run.cwd):
+        raise NotFound(f"There is no folder {run.cwd}.", hint="Give another one by --cd.")
+    if os.path.exists(os.path.join(folder, RESULT_FILE)):
+        raise Conflict(f"The run {run.id} is over.", hint="Use another id.")
+    request = RunRequest(
+        prompt_path=os.path.join(folder, PROMPT_FILE),
+        folder=folder,
+        cwd=run.cwd,
+        mode=run.mode,
+        env=env,
+        model=run.model,
+        session_id=run.session_id,
+        resume=run.resume,
+        abilities=run.abilities,
+        allowed_tools=run.allowed_tools,
+        mcp_config=run.mcp_config,
+        mcp_servers=_mcp_servers(run.mcp_config),
+    )
+    plan = agent.headless(request)
+    if shutil.which(plan.argv[0], path=env.get("PATH")) is None:
+        raise NotFound(
+            f"{plan.argv[0]} is not on PATH.", hint=f"Install it, or use another tool than {run.tool}."
+        )
+    return Ready(run, folder, agent, request, plan)
+
+
+def begin(ready: Ready, prompt: bytes) -> None:
+    """Make the folder with all that the agent needs. An id that is in use is a Conflict."""
+    try:
+        os.makedirs(ready.folder, mode=0o700)
+    except FileExistsError as error:
+        raise Conflict(f"There is a run {ready.run.id} already.", hint="Use another id.") from error
+    write_atomically(ready.request.prompt_path, prompt, durable=False)
+    record_start(ready.run, ready.folder)
+
+
+def record_start(run: Run, folder: str) -> None:
+    write_atomically(os.path.join(folder, RUN_FILE), msgspec.json.encode(run), durable=False)
+
+
+async def carry_out(ready: Ready, cancel: asyncio.Event, *, grace: float = GRACE_SECONDS) -> RunResult:
+    """Run what `begin` has recorded, to its result. Other than by a broken disk, a run always gets one."""
+    run, folder = ready.run, ready.folder
+    request = msgspec.structs.replace(ready.request, before=_counted_before(ready))
+    for file in ready.plan.files:
+        write_atomically(file.path, file.content, file.mode, durable=False)
+    program = Program(
+        argv=ready.plan.argv,
+        env=marked(dict(request.env) | dict(ready.plan.env), mark_of(folder)),
+        cwd=run.cwd,
+        stdin=ready.plan.stdin,
+        stdout=os.path.join(folder, STDOUT_FILE),
+        stderr=os.path.join(folder, STDERR_FILE),
+        mark=mark_of(folder),
+    )
+    try:
+        ended = await run_program(program, seconds=run.timeout_s, cancel=cancel, grace=grace)
+    except MaestroError as error:
+        return record_failure(run, folder, error)
+    ended_at = now_ms()
+    output = Output(
+        stdout=_read(program.stdout),
+        stderr=_read(program.stderr),
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        ended_at=ended_at,
+    )
+    result = result_of(
+        run,
+        _with_silent_denials(ready, ready.agent.outcome(output, request)),
+        how=ended.how,
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        ended_at=ended_at,
+        survivors=ended.survivors,
+    )
+    result = _counted(ready, result)
+    # Syncing waits for the disk; other runs go on meanwhile.
+    await asyncio.to_thread(record_result, result, folder)
+    return result
+
+
+def _with_silent_denials(ready: Ready, outcome: Outcome) -> Outcome:
+    if outcome.status != "success" or ready.run.mode != "analysis":
+        return outcome
+    if not isinstance(ready.agent, DeniesSilently):
+        return outcome
+    denials = ready.agent.silent_denials(_transcript(ready, outcome.session_id), ready.run.started_at)
+    if not denials:
+        return outcome
+    return msgspec.structs.replace(outcome, status="denied", denials=denials, error=denied_words(denials))
+
+
+def record_failure(run: Run, folder: str, error: MaestroError) -> RunResult:
+    """A run whose agent could not be started has a result, too: somebody may wait for it."""
+    outcome = Outcome(status="failed", error=error.message)
+    result = result_of(run, outcome, how="exited", exit_code=None, signal=None, ended_at=now_ms())
+    record_result(result, folder)
+    return result
+
+
+def record_result(result: RunResult, folder: str) -> None:
+    write_new(os.path.join(folder, RESULT_FILE), msgspec.json.format(msgspec.json.encode(result), indent=2))
+
+
+def look(folder: str) -> RunSeen:
+    """A run as its folder tells it. Every state but `running` lasts."""
+    run = _load(os.path.join(folder, RUN_FILE), Run)
+    result = _result(folder)
+    if result is None and run.runner is not None and not _is_alive(run.runner):
+        # It may have ended between the two looks; its result is there before it is gone.
+        result = _result(folder)
+        if result is None:
+            return RunSeen(folder=folder, state="interrupted", run=run)
+    if result is None:
+        return RunSeen(folder=folder, state="running", run=run)
+    return RunSeen(folder=folder, state=result.status, run=run, result=result)
+
+
+def _result(folder: str) -> RunResult | None:
+    path = os.path.join(folder, RESULT_FILE)
+    return _load(path, RunResult) if os.path.exists(path) else None
+
+
+def _load(path: str, kind: type[T]) -> T:
+    try:
+        with open(path, "rb") as file:
+            return msgspec.json.decode(file.read(), type=kind)
+    except FileNotFoundError as error:
+        raise NotFound(f"There is no {path}.", hint="`maestro delegate list` shows the runs.") from error
+    except msgspec.MsgspecError as error:
+        raise InvalidInput(
+            f"{path} cannot be read: {error}.", hint="It was left as it is; move it away to go on."
+        ) from error
+
+
+def _is_alive(process: Process) -> bool:
+    return processes.is_same(process.pid, process.started, process.boot)
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _MOST_READ))
+            return file.read()
+    except FileNotFoundError:
+        return b""
+
+
+def _mcp_servers(path: str) -> Mapping[str, Mapping[str, object]]:
+    if not path:
+        return {}
+    try:
+        with open(path, "rb") as file:
+            told = msgspec.json.decode(file.read(), type=dict[str, Any])
+        return msgspec.convert(told.get("mcpServers", {}), dict[str, dict[str, object]])
+    except OSError as error:
+        raise NotFound(f"The MCP configuration {path} cannot be read: {error.strerror}.") from error
+    except msgspec.MsgspecError as error:
+        raise InvalidInput(
+            f"The MCP configuration {path} is not usable: {error}.", hint='It must hold {"mcpServers": {…}}.'
+        ) from error
+
+
+def _counted_before(ready: Ready) -> Counters | None:
+    """What the resumed session had counted: by its transcript, which knows of every use, else by our last run of it."""
+    if not ready.run.resume:
+        return None
+    counted = ready.agent.counted(_transcript(ready, ready.run.resume))
+    return counted if counted is not None else ready.run.earlier
+
+
+def _counted(ready: Ready, result: RunResult) -> RunResult:
+    """The result with its models named, where only the transcript names them, and with what it cost."""
+    if any(not usage.model for usage in result.usage) and isinstance(ready.agent, Transcribing):
+        model = "unknown"
+        for line in _transcript(ready, result.session_id).split(b"\n"):
+            if (told := ready.agent.usage(line)) is not None and told.model:
+                model = told.model
+        named = tuple(u if u.model else msgspec.structs.replace(u, model=model) for u in result.usage)
+        result = msgspec.structs.replace(result, usage=named)
+    if result.cost_usd is not None or not result.usage:
+        return result
+    return with_cost(result, load_prices(ready.request.env, Path(locate(ready.request.env).root)))
+
+
+def _transcript(ready: Ready, session_id: str) -> bytes:
+    if not isinstance(ready.agent, Transcribing):
+        return b""
+    path = ready.agent.locate(session_id, ready.run.cwd, ready.request.env)
+    return _read(str(path)) if path is not None else b""

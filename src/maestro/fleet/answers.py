@@ -1,0 +1,90 @@
+"""Pure: what a person or a coordinator wrote, as an answer to the question that is open.
+
+`Choose 2`               the second option, by its key
+`Choose 2: because …`    the same with a reason: as words, where the question takes words
+`Choose 1, 3`            several options of a multiple choice
+anything else            words, where the question takes words; or the label of an option
+Several questions take one line each, or one part each between semicolons.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from maestro.agents.questions import Answer, Question
+from maestro.errors import InvalidInput
+
+_CHOOSE: Final = re.compile(
+    r"choose\s+(\d{1,4}(?:(?:\s*(?:[,&]|and)\s*|\s+)\d{1,4})*)\s*(?:[:.-]\s*(.*))?", re.IGNORECASE | re.DOTALL
+)
+_NUMBER: Final = re.compile(r"\d+")
+_PART: Final = re.compile(r"\s*(?:\d+\s*[=)]\s*)?")
+
+
+def parse_answer(text: str, question: Question) -> Answer:
+    """The answer that this text is. Raises InvalidInput for one that the question does not take."""
+    words = text.strip()
+    if not words:
+        raise InvalidInput("The answer is empty.", hint=_how(question))
+    if question.kind == "several" and len(question.parts) > 1:
+        return _several(words, question)
+    return _one(words, question.parts[0] if question.kind == "several" and question.parts else question)
+
+
+def _several(text: str, question: Question) -> Answer:
+    lines = [line for line in text.splitlines() if line.strip()]
+    said = lines if len(lines) > 1 else [part for part in text.split(";") if part.strip()]
+    if len(said) != len(question.parts):
+        raise InvalidInput(
+            f"{len(question.parts)} questions are asked, and {len(said)} answered.",
+            hint="Answer each on a line of its own, or between semicolons: `Choose 2; Choose 1, 3; words`.",
+        )
+    parts = tuple(
+        _one(_PART.sub("", answer, count=1).strip(), part)
+        for answer, part in zip(said, question.parts, strict=True)
+    )
+    return Answer(parts=parts)
+
+
+def _one(words: str, question: Question) -> Answer:
+    chosen = _CHOOSE.fullmatch(words)
+    if chosen and not question.options and not question.text:
+        # A part of several that was not on the screen yet: its own dialog will say whether it takes this.
+        return Answer(choices=tuple(dict.fromkeys(int(n) for n in _NUMBER.findall(chosen[1]))))
+    if chosen and question.options:
+        return _chosen([int(n) for n in _NUMBER.findall(chosen[1])], (chosen[2] or "").strip(), question)
+    label = words.casefold()
+    for number, option in enumerate(question.options, 1):
+        if option.label.casefold() == label and not option.is_free_text:
+            return Answer(choices=(number,))
+    if question.kind == "free_text" or question.free_text is not None or not question.options:
+        return Answer(text=words)
+    raise InvalidInput("It takes one of its options, and no words.", hint=_how(question))
+
+
+def _chosen(numbers: list[int], reason: str, question: Question) -> Answer:
+    for number in numbers:
+        if not 1 <= number <= len(question.options):
+            raise InvalidInput(f"It has no option {number}.", hint=_how(question))
+    if len(numbers) > 1 and question.kind != "multi_choice":
+        raise InvalidInput("It takes one option, not several.", hint=_how(question))
+    free = question.free_text
+    for number in numbers:
+        if question.options[number - 1].is_free_text and not reason:
+            raise InvalidInput(f"Option {number} takes words.", hint=f"`Choose {number}: your words`")
+    ticked = tuple(dict.fromkeys(n for n in numbers if not question.options[n - 1].is_free_text))
+    if question.kind == "multi_choice":
+        return Answer(choices=ticked, text=reason if free else "")
+    if not ticked:
+        return Answer(text=reason)
+    if reason and free is not None and question.kind == "choice":
+        return Answer(text=f"Choose {numbers[0]}: {reason}")
+    return Answer(choices=(numbers[0],))
+
+
+def _how(question: Question) -> str:
+    if not question.options:
+        return "Answer in words."
+    shown = "; ".join(f"{number} {option.label}" for number, option in enumerate(question.options, 1))
+    return f"Choose N: {shown}."

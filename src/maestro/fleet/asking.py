@@ -1,0 +1,134 @@
+"""What sessions wait for, kept in the ledger: sightings by hooks and on screens become one question each."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import msgspec
+
+from maestro.agents.questions import Question as Asked
+from maestro.agents.questions import is_same, merged, settled
+from maestro.agents.screen import Screen
+from maestro.ledger import questions
+from maestro.ledger.facts import Question, Session
+from maestro.ledger.journal import Change, Journal
+from maestro.ledger.roles import HUMAN
+from maestro.redact import clean, redact
+
+# A hook tells of a dialog before it is drawn: so long a screen without it means nothing.
+DRAWING_MS: Final = 1_500
+# A screen in one of these states shows that no dialog is open.
+_NO_DIALOG = frozenset({"idle", "working", "background", "error", "retrying", "limit", "exited"})
+
+
+class Asking:
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+
+    async def open(self, session_id: str) -> Question | None:
+        return await asyncio.to_thread(self.journal.read, lambda c: questions.open_question(c, session_id))
+
+    async def heard(self, session: Session, asked: Asked, call_id: str) -> Question:
+        """A hook told of it, in the agent's own words."""
+        return await self._seen(session, asked, source="hook", call_id=call_id)
+
+    async def shown(self, session: Session, screen: Screen) -> Question | None:
+        """What the screen shows is open. A screen that cannot be read changes nothing."""
+        known = await self.open(session.id)
+        if screen.question is None and (known is None or screen.state not in _NO_DIALOG):
+            return known
+        if known is not None and self.is_to_be_drawn(known, screen):
+            return known
+        if screen.question is not None:
+            return await self._seen(session, screen.question, source="screen", call_id="")
+        await self.close(session.id, "it is no longer on the screen")
+        return None
+
+    async def close(self, session_id: str, closed_by: str) -> None:
+        if await self.open(session_id) is None:
+            return
+
+        def work(change: Change) -> str:
+            questions.close_all(change, session_id, closed_by)
+            return session_id
+
+        await asyncio.to_thread(self.journal.write, HUMAN, work)
+
+    def is_to_be_drawn(self, known: Question, screen: Screen) -> bool:
+        """Whether a hook told of it so lately that the screen cannot be expected to show it, and it does not."""
+        is_fresh = known.source == "hook" and self.journal.clock() < known.opened_at + DRAWING_MS
+        return is_fresh and not _shows(screen, known)
+
+    async def _seen(self, session: Session, asked: Asked, *, source: str, call_id: str) -> Question:
+        asked = fit(asked)
+
+        def work(change: Change) -> str:
+            known = questions.open_question(change.connection, session.id)
+            if known is None or not _is_of(known, asked, call_id):
+                return questions.ask(
+                    change, session.id, stored(settled(asked)), source=source, call_id=call_id
+                )
+            whole = stored(merged(asked_of(known), asked, exact=source == "hook"))
+            if whole == known.asked and (not call_id or call_id == known.call_id):
+                return known.id
+            return questions.amend(change, known, whole, call_id=call_id)
+
+        found = await asyncio.to_thread(self.journal.write, HUMAN, work)
+        return await asyncio.to_thread(self.journal.read, lambda c: questions.get_question(c, found))
+
+
+def _shows(screen: Screen, known: Question) -> bool:
+    return screen.question is not None and is_same(asked_of(known), fit(screen.question))
+
+
+def _is_of(known: Question, asked: Asked, call_id: str) -> bool:
+    if call_id and known.call_id:
+        return call_id == known.call_id
+    return is_same(asked_of(known), asked)
+
+
+def asked_of(question: Question) -> Asked:
+    return msgspec.convert(question.asked, Asked)
+
+
+def fit(asked: Asked) -> Asked:
+    """What is on a screen, as it is kept: what was kept is compared with this."""
+    return msgspec.convert(stored(asked), Asked)
+
+
+def told(question: Question | None) -> dict[str, Any]:
+    """An open question as `capture-pane` tells it: seed words first, then all of it."""
+    if question is None:
+        return {"hasQuestion": False, "questionText": "", "options": [], "preamble": ""}
+    asked = question.asked
+    return {
+        "hasQuestion": True,
+        "questionText": question.text,
+        "options": asked.get("options", []),
+        "preamble": asked.get("preamble", ""),
+        "questionId": question.id,
+        "version": question.version,
+        "kind": question.kind,
+        "header": asked.get("header", ""),
+        "tool": asked.get("tool", ""),
+        "detail": asked.get("detail", ""),
+        "parts": asked.get("parts", []),
+        "askedAt": question.opened_at,
+    }
+
+
+def stored(asked: Asked) -> dict[str, Any]:
+    """Fit to keep: what agents write is stored without secrets and control characters."""
+    kept: dict[str, Any] = _kept(msgspec.to_builtins(asked))
+    return kept
+
+
+def _kept(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(clean(value))
+    if isinstance(value, dict):
+        return {name: _kept(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_kept(inner) for inner in value]
+    return value

@@ -1,0 +1,73 @@
+"""Pure: whether text may go into a terminal now, and what the text is that goes."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, NamedTuple
+
+from maestro.fleet.facts import Sight
+from maestro.redact import clean, fold, redact
+
+LONGEST: Final = 500_000
+
+# Whatever a terminal could take for a command. Newline and tab are text.
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_SHOWN: Final = 60
+
+
+class Decision(NamedTuple):
+    verdict: Literal["ready", "hold", "refuse"]
+    reason: str = ""
+
+
+READY: Final = Decision("ready")
+
+
+def typable(text: str) -> str:
+    """The text as it is typed: one kind of line end, nothing that a terminal obeys."""
+    text = _LINE_ENDS.sub("\n", text)
+    return _SURROGATES.sub("\ufffd", _CONTROL.sub("", text)).strip("\n")
+
+
+def may_prompt(sight: Sight | None, agent: str) -> Decision:
+    """Whether a prompt may be pasted into this pane now."""
+    blocked = may_touch(sight, agent)
+    if blocked != READY or sight is None:
+        return blocked
+    screen = sight.screen
+    if screen.question is not None or screen.state in {"question", "permission", "plan", "dialog"}:
+        asked = f": “{_short(screen.question.text)}”" if screen.question and screen.question.text else ""
+        return Decision("hold", f"It asks something first{asked}.")
+    if screen.state == "exited":
+        return Decision("refuse", f"{agent} has ended: “{_short(screen.evidence)}”.")
+    if screen.state == "unknown":
+        return Decision("hold", "Its screen shows nothing that is known: see `maestro session explain`.")
+    if screen.draft is None:
+        return Decision("hold", f"It shows no input box ({screen.state}: “{_short(screen.evidence)}”).")
+    if screen.draft.strip():
+        return Decision("hold", f"Somebody's draft stands in its box: “{_short(screen.draft)}”.")
+    return READY
+
+
+def may_touch(sight: Sight | None, agent: str) -> Decision:
+    """Whether anything at all may be typed into this pane now."""
+    if sight is None:
+        return Decision("refuse", "Its pane is gone.")
+    if sight.pane.dead:
+        return Decision("refuse", f"{agent} has ended; its pane is dead.")
+    if sight.in_front is False:
+        return Decision("refuse", f"{agent} is not in front of its pane: “{_short(sight.front)}” is.")
+    if sight.focused:
+        return Decision("hold", "A human looks at its pane.")
+    if sight.pane.in_mode:
+        return Decision("hold", "Its pane is in copy mode.")
+    if sight.pane.synchronized:
+        return Decision("hold", "Its window has synchronize-panes on: every pane in it would get the text.")
+    return READY
+
+
+def _short(text: str) -> str:
+    line = fold(redact(clean(text)))
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

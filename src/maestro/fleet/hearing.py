@@ -1,0 +1,141 @@
+"""What agents' own hooks tell: kept as events, questions and notify states; and the answer that a hook waits for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import structlog
+
+from maestro.agents.hooks import Happening, HappeningKind, Payload
+from maestro.agents.registry import hooked_named
+from maestro.errors import NotFound
+from maestro.fleet.asking import Asking
+from maestro.fleet.channels import Channels
+from maestro.fleet.lookout import Lookout
+from maestro.fleet.panes import Notify
+from maestro.ledger import sessions
+from maestro.ledger.facts import Session, SessionStatus
+from maestro.ledger.journal import Change, Journal
+from maestro.ledger.roles import Actor
+from maestro.redact import clean, redact
+
+_log = structlog.get_logger("hearing")
+
+_TOLD: Final = 500
+_NOTIFY: Final[dict[HappeningKind, tuple[Notify, SessionStatus]]] = {
+    "prompted": ("working", "working"),
+    "asked": ("unchecked", "needs_input"),
+    "answered": ("working", "working"),
+    "turn_ended": ("unchecked", "idle"),
+    "turn_failed": ("error", "idle"),
+    "idle": ("unchecked", "idle"),
+}
+# With any of these, whatever was asked before is over.
+_ENDS_QUESTIONS: Final = frozenset({"prompted", "answered", "turn_ended", "turn_failed", "session_ended"})
+
+
+class Hearing:
+    def __init__(self, journal: Journal, lookout: Lookout, asking: Asking, channels: Channels) -> None:
+        self._journal = journal
+        self._lookout = lookout
+        self._asking = asking
+        self._channels = channels
+
+    async def heard(
+        self, agent: str, event: str, payload: Payload, *, session_id: str | None, at: int, waits: bool
+    ) -> bytes | None:
+        """Take in what a hook told. What it must print, if anything; with `waits` that may take as long as the
+        question is open."""
+        try:
+            hooked = hooked_named(agent)
+        except NotFound:
+            return None
+        if hooked is None:
+            return None
+        happening = hooked.read_hook(event, payload)
+        session = await self._session(agent, session_id, happening)
+        if session is None or session.status in sessions.ENDED or happening.kind == "other":
+            return None
+        if not _is_its_own(session, happening):
+            return None
+        await self._record(session, event, happening, at)
+        question = None
+        if happening.kind == "asked" and happening.question is not None:
+            question = await self._asking.heard(session, happening.question, happening.call_id)
+            self._channels.let_go(session.id, but=question.id)
+        elif happening.kind in _ENDS_QUESTIONS:
+            await self._asking.close(session.id, f"{event} said so")
+            self._channels.let_go(session.id)
+        if happening.kind == "prompted":
+            self._channels.prompted(session.id, happening.text, at)
+        await self._tell(session, happening)
+        self._channels.ring(session.id)
+        if waits and question is not None:
+            return await self._channels.wait_for_answer(session.id, event, payload, question.id)
+        return None
+
+    async def _tell(self, session: Session, happening: Happening) -> None:
+        if happening.kind == "turn_ended" and happening.background:
+            await self._lookout.tell(session, "working", "working")
+        elif happening.kind in _NOTIFY:
+            notify, status = _NOTIFY[happening.kind]
+            # An idle agent that has been idle for a while is no news.
+            if happening.kind != "idle" or session.status not in {"idle", "needs_input"}:
+                await self._lookout.tell(session, notify, status)
+
+    async def _session(self, agent: str, session_id: str | None, happening: Happening) -> Session | None:
+        """The session that is meant: by its own id, or, for one started by hand, by its transcript's."""
+
+        def work(connection: Any) -> Session | None:
+            live = sessions.list_sessions(connection, active=True)
+            for session in live:
+                if session.id == session_id:
+                    return session
+            return next(
+                (
+                    session
+                    for session in live
+                    if session_id is None
+                    and session.agent == agent
+                    and happening.transcript_id
+                    and session.transcript_id == happening.transcript_id
+                ),
+                None,
+            )
+
+        return await asyncio.to_thread(self._journal.read, work)
+
+    async def _record(self, session: Session, event: str, happening: Happening, at: int) -> None:
+        begins_log = happening.transcript_id and happening.transcript_id != session.transcript_id
+
+        def work(change: Change) -> str:
+            told = {
+                "event": event,
+                "told_at": at,
+                "text": redact(clean(happening.text))[:_TOLD],
+                "background": happening.background,
+                "source": happening.source,
+            }
+            change.record(f"agent.{happening.kind}", session.id, session.project_id, {"hook": told})
+            if begins_log:
+                # Cleared, resumed, or a CLI that gives its logs ids of its own.
+                sessions.follow_transcript(
+                    change, session.id, happening.transcript_id, happening.transcript_path or None
+                )
+            return session.id
+
+        await asyncio.to_thread(self._journal.write, Actor(session.role, session.id), work)
+
+
+def _is_its_own(session: Session, happening: Happening) -> bool:
+    """Whether the session's own agent tells it. One that the session runs itself, in its shell, has its variables too."""
+    known, told = session.transcript_id, happening.transcript_id
+    if not told or known == told or known is None or known.startswith(_PLACEHOLDER):
+        return True
+    return happening.kind == "session_started" and happening.source in _BEGIN_ANOTHER_LOG
+
+
+# What an adopted pane's session has for an id until its agent tells its own.
+_PLACEHOLDER: Final = "%"
+_BEGIN_ANOTHER_LOG: Final = frozenset({"clear", "resume", "compact"})

@@ -1,0 +1,169 @@
+"""Looks at sessions in their panes, and keeps what follows from it: open questions, notify states, status.
+
+Only when somebody asks, or when tmux tells that a pane's title now means something else. Nothing polls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from maestro.agents.registry import terminal_named
+from maestro.agents.screen import UNKNOWN, Screen, captured
+from maestro.errors import Conflict, DaemonError, MaestroError, NotFound
+from maestro.fleet.asking import Asking
+from maestro.fleet.channels import Channels
+from maestro.fleet.crew import Crew
+from maestro.fleet.facts import PaneRef, Sight
+from maestro.fleet.panes import Notify
+from maestro.fleet.sight import see
+from maestro.ledger import sessions
+from maestro.ledger.facts import Place, Question, Session, SessionChange, SessionStatus
+from maestro.ledger.roles import HUMAN
+
+_log = structlog.get_logger("lookout")
+
+_DRAW_SECONDS: Final = 0.05
+# What a screen says of a session, as far as it says anything.
+_STATUS: Final[dict[str, SessionStatus]] = {
+    "idle": "idle",
+    "error": "idle",
+    "limit": "idle",
+    "working": "working",
+    "background": "working",
+    "retrying": "working",
+    "question": "needs_input",
+    "permission": "needs_input",
+    "plan": "needs_input",
+    "dialog": "needs_input",
+}
+_NOTIFY: Final[dict[str, Notify]] = {
+    "idle": "unchecked",
+    "error": "error",
+    "limit": "error",
+    "working": "working",
+    "background": "working",
+    "retrying": "working",
+    "question": "unchecked",
+    "permission": "unchecked",
+    "plan": "unchecked",
+    "dialog": "unchecked",
+}
+
+
+def pane_of(place: Place) -> PaneRef:
+    return PaneRef(place.server_pid, place.server_started, place.pane_id, place.pane_pid)
+
+
+class Lookout:
+    def __init__(self, crew: Crew, asking: Asking, channels: Channels) -> None:
+        self.crew = crew
+        self.asking = asking
+        self.channels = channels
+        self._titles: dict[str, str] = {}  # by session, what its pane's title meant when we last looked
+        self._looking: set[asyncio.Task[None]] = set()
+
+    async def close(self) -> None:
+        for task in self._looking:
+            task.cancel()
+        await asyncio.gather(*self._looking, return_exceptions=True)
+
+    async def see(self, session: Session) -> Sight | None:
+        """What its pane shows now; None when the pane is gone, or is no longer the one that it was."""
+        place = session.place
+        if place is None or session.host != self.crew.journal.host or not self.crew.runs(place.fleet):
+            return None
+        states = await self.crew.states(place.fleet)
+        try:
+            return await see(
+                states, pane_of(place), terminal_named(session.agent), launched=session.mode is not None
+            )
+        except (Conflict, NotFound, DaemonError):
+            return None
+
+    async def read(self, session_id: str, content: str) -> tuple[Screen, Question | None, str]:
+        """What a screen that somebody captured says of a session, what is open there, and the screen itself: a later
+        one, where a question was only just told of and was not on it yet."""
+        session = await self.crew.session(session_id)
+        terminal = terminal_named(session.agent)
+        screen = UNKNOWN if terminal is None else terminal.read_screen(captured(content))
+        question = await self.asking.shown(session, screen)
+        if question is not None and self.asking.is_to_be_drawn(question, screen):
+            sight, question = await self.look(session)
+            if sight is not None:
+                return sight.screen, question, sight.content
+        return screen, question, content
+
+    async def look(self, session: Session) -> tuple[Sight | None, Question | None]:
+        """See, and keep what was seen: the question that is open, or that none is."""
+        before = await self.asking.open(session.id)
+        while True:
+            sight = await self.see(session)
+            if sight is None:
+                return None, before
+            question = await self.asking.shown(session, sight.screen)
+            if question is None or not self.asking.is_to_be_drawn(question, sight.screen):
+                break
+            # Its hook was faster than its screen, which has what the hook does not: options, digits, what led to it.
+            await asyncio.sleep(_DRAW_SECONDS)
+        if (question and question.id) != (before and before.id):
+            self.channels.let_go(session.id, but=question.id if question else "")
+            self.channels.ring(session.id)
+            if question is not None:
+                await self.tell(session, "unchecked", "needs_input")
+        return sight, question
+
+    async def tell(self, session: Session, notify: Notify, status: SessionStatus | None) -> None:
+        """Make the session's pane and its row say what happened."""
+        if status is not None and session.status not in {status, *sessions.ENDED}:
+            change = SessionChange(status=status)
+            await asyncio.to_thread(
+                self.crew.journal.write,
+                HUMAN,
+                lambda c: sessions.change_session(c, session.id, change, None),
+            )
+        place = session.place
+        if place is None or session.host != self.crew.journal.host or not self.crew.runs(place.fleet):
+            return
+        states = await self.crew.states(place.fleet)
+        try:
+            await states.notify(pane_of(place), notify)
+        except (Conflict, NotFound):
+            # The pane is gone; what ends a session says so elsewhere.
+            return
+
+    # Titles.
+
+    def changed(self, fleet: str) -> None:
+        """tmux has news of this fleet: some title may mean something else now."""
+        task = asyncio.get_running_loop().create_task(self._look_at_titles(fleet))
+        self._looking.add(task)
+        task.add_done_callback(self._looking.discard)
+
+    async def _look_at_titles(self, fleet: str) -> None:
+        try:
+            tmux = await self.crew.running(fleet)
+            for pane in await tmux.panes() if tmux else ():
+                if pane.session_id and not pane.dead:
+                    await self._look_at_title(pane.session_id, pane.title)
+        except MaestroError as error:
+            _log.warning("titles", fleet=fleet, error=error.message)
+
+    async def _look_at_title(self, session_id: str, title: str) -> None:
+        session = await self.crew.session(session_id)
+        terminal = terminal_named(session.agent)
+        reading = terminal.read_title(title) if terminal else None
+        state = reading.state if reading else ""
+        before = self._titles.get(session_id)
+        if state == before:
+            return
+        self._titles[session_id] = state
+        if session.status in sessions.ENDED:
+            return
+        sight, question = await self.look(session)
+        if sight is not None and question is None and sight.screen.state in _NOTIFY:
+            seen = sight.screen.state
+            if _STATUS[seen] != session.status:
+                await self.tell(session, _NOTIFY[seen], _STATUS[seen])

@@ -1,0 +1,329 @@
+"""Prompts on their way: a durable queue per session, answered questions first, one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from typing import Any, Final, Literal
+
+import msgspec
+import structlog
+
+from maestro.agents.questions import Answer, settled
+from maestro.agents.questions import Question as Asked
+from maestro.agents.registry import hooked_named, terminal_named
+from maestro.errors import Conflict, InvalidInput
+from maestro.fleet.answers import parse_answer
+from maestro.fleet.asking import asked_of, stored
+from maestro.fleet.channels import Channels
+from maestro.fleet.crew import Crew
+from maestro.fleet.delivery import LONGEST, typable
+from maestro.fleet.lookout import Lookout
+from maestro.fleet.proof import size_of
+from maestro.fleet.typing import Mark, Outcome, Typed, Typist
+from maestro.ledger import prompts, questions, sessions
+from maestro.ledger.facts import Prompt, Question, Session
+from maestro.ledger.journal import Change, Once
+from maestro.ledger.roles import HUMAN, Actor, require
+from maestro.redact import fold
+
+_log = structlog.get_logger("outbox")
+
+# What holds a prompt back may end without anybody telling us; while one is held, we look this often.
+_LOOK_SECONDS: Final = 1.0
+_CALM_SECONDS: Final = 1.0
+
+
+class Outbox:
+    def __init__(self, crew: Crew, lookout: Lookout, channels: Channels) -> None:
+        self.crew = crew
+        self.lookout = lookout
+        self.channels = channels
+        self.typist = Typist(crew, lookout, channels)
+        self._delivering: dict[str, asyncio.Task[None]] = {}
+        self._closed = False
+
+    async def close(self) -> None:
+        """Stop where we are: what was recorded says how to go on."""
+        self._closed = True
+        for task in self._delivering.values():
+            task.cancel()
+        await asyncio.gather(*self._delivering.values(), return_exceptions=True)
+
+    # Sending.
+
+    async def send(
+        self,
+        actor: Actor,
+        wanted: str,
+        message: str,
+        *,
+        question_id: str | None = None,
+        version: int | None = None,
+        once: Once | None = None,
+    ) -> Prompt:
+        """Queue text for a session: the answer to what it asks, when it asks something, or else a prompt."""
+        session = await self.crew.session(wanted)
+        await self._require(actor, session)
+        if once is not None and (earlier := await asyncio.to_thread(self.crew.journal.earlier, once)):
+            # It was taken, and only the answer was lost: whatever is open by now is not what it was for.
+            return await self.prompt(earlier)
+        text = typable(message)
+        if not text.strip():
+            raise InvalidInput(
+                "The message is empty.", hint="Say something: --message TEXT, --file FILE or -."
+            )
+        if len(text) > LONGEST:
+            raise InvalidInput(
+                f"The message has {len(text):,} characters; {LONGEST:,} can be typed.",
+                hint="Put it into a file of the project, and tell the session to read that.",
+            )
+        self._require_reachable(session)
+        sight, open_question = await self.lookout.look(session)
+        if question_id is not None:
+            _require_open(open_question, question_id, version)
+        if open_question is None:
+            prompt_id = await self._enqueue(actor, session, await self._signed(actor, text), once=once)
+        else:
+            answer = parse_answer(text, asked_of(open_question))
+            shown = sight.screen.question if sight else None
+            told = {
+                **msgspec.to_builtins(answer),
+                "seen": stored(settled(shown)) if shown else None,
+                "written": size_of(await asyncio.to_thread(self.crew.transcript_of, session)),
+            }
+            prompt_id = await self._enqueue(
+                actor, session, text, question=open_question, answer=told, once=once
+            )
+        self.deliver(session.id)
+        return await self.prompt(prompt_id)
+
+    async def first_prompt(self, session: Session, text: str) -> None:
+        """The first prompt of a session whose CLI cannot be started with it."""
+        await self._enqueue(HUMAN, session, typable(text))
+        self.deliver(session.id)
+
+    async def withdraw(self, actor: Actor, wanted: str, prompt_id: str) -> Prompt:
+        session = await self.crew.session(wanted)
+        await self._require(actor, session)
+        prompt = await self.prompt(prompt_id)
+        if prompt.session_id != session.id:
+            raise InvalidInput(f"{prompt_id} is not a prompt of {session.id}.")
+        if prompt.state != "queued":
+            raise Conflict(
+                f"It is {prompt.state} already.", hint="Only what is still queued can be withdrawn."
+            )
+        await self._move(prompt_id, "withdrawn", reason=f"Withdrawn by a {actor.role}.")
+        return await self.prompt(prompt_id)
+
+    async def settled(self, prompt_id: str, seconds: float) -> Prompt:
+        """Wait until it is over, or for so long."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        prompt = await self.prompt(prompt_id)
+        while True:
+            news = self.channels.news(prompt.session_id)
+            prompt = await self.prompt(prompt_id)
+            left = deadline - loop.time()
+            if prompt.state in prompts.SETTLED or left <= 0 or self._closed:
+                return prompt
+            await self.channels.wait(news, min(left, _LOOK_SECONDS))
+
+    async def prompt(self, prompt_id: str) -> Prompt:
+        return await asyncio.to_thread(self.crew.journal.read, lambda c: prompts.get_prompt(c, prompt_id))
+
+    # Delivering.
+
+    def deliver(self, session_id: str) -> None:
+        """See to it that this session's queue is worked off."""
+        running = self._delivering.get(session_id)
+        if self._closed or (running is not None and not running.done()):
+            self.channels.ring(session_id)
+            return
+        task = asyncio.get_running_loop().create_task(self._work_off(session_id))
+        self._delivering[session_id] = task
+
+    async def recover(self) -> None:
+        """After a start of the daemon: work off every queue that has something left."""
+        host = self.crew.journal.host
+        left = await asyncio.to_thread(self.crew.journal.read, lambda c: prompts.unsettled(c, host))
+        for session_id in dict.fromkeys(prompt.session_id for prompt in left):
+            self.deliver(session_id)
+
+    async def _work_off(self, session_id: str) -> None:
+        while (prompt := await self._next(session_id)) is not None:
+            news = self.channels.news(session_id)
+            try:
+                outcome = await self._deliver(prompt)
+                if outcome.state == "hold":
+                    await self._hold(prompt, outcome.reason)
+                else:
+                    await self._settle(prompt, outcome)
+                    if prompt.kind == "answer":
+                        await self._until_calm(session_id)
+                    continue
+            except Exception as error:  # noqa: BLE001 - the edge of a loop that has to go on
+                # Looked at again: one that was being typed as after a crash, one that was not is still queued.
+                _log.error("deliver", session=session_id, prompt=prompt.id, error=repr(error))
+            await self.channels.wait(news, _LOOK_SECONDS)
+
+    async def _until_calm(self, session_id: str) -> None:
+        """Dialogs come one upon the other: no prompt is pasted into the moment between two of them."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _CALM_SECONDS
+        while (left := deadline - loop.time()) > 0:
+            news = self.channels.news(session_id)
+            following = await self._next(session_id)
+            if following is None or following.kind == "answer":
+                return
+            await self.channels.wait(news, left)
+
+    async def _next(self, session_id: str) -> Prompt | None:
+        """What was begun comes first; then answers, as a prompt cannot get past a dialog; then the oldest."""
+        left = await asyncio.to_thread(self.crew.journal.read, lambda c: prompts.left_of(c, session_id))
+        return min(
+            left, key=lambda one: (one.state not in prompts.UNDER_WAY, one.kind != "answer"), default=None
+        )
+
+    async def _settle(self, prompt: Prompt, outcome: Outcome) -> None:
+        await self._move(prompt.id, outcome.state, reason=outcome.reason, evidence=outcome.evidence)
+        if prompt.kind == "answer" and outcome.state == "submitted":
+            await self._close_question(prompt)
+
+    async def _deliver(self, prompt: Prompt) -> Outcome:
+        if prompt.state in prompts.UNDER_WAY:
+            return await self._recovered(prompt)
+        session = await self.crew.session(prompt.session_id)
+        terminal = terminal_named(session.agent)
+        if session.status in sessions.ENDED:
+            return Outcome("failed", f"The session has ended ({session.status}).")
+        if terminal is None or session.place is None:
+            return Outcome("failed", "It has no terminal that Maestro can type into.")
+        tmux = await self.crew.running(session.place.fleet)
+        if tmux is None:
+            return Outcome("failed", "Its tmux server is gone.")
+        size = size_of(await asyncio.to_thread(self.crew.transcript_of, session))
+        to = self.typist.typed(session, terminal, tmux)
+
+        async def mark(state: Literal["typing", "pasted"]) -> None:
+            await self._move(prompt.id, state, transcript_size=size)
+
+        if prompt.kind == "answer":
+            return await self._answer(prompt, session, to, mark, size)
+        return await self.typist.prompt(to, prompt.text, mark, size)
+
+    async def _recovered(self, prompt: Prompt) -> Outcome:
+        """It was being typed when the daemon died, and is not typed again. It is proved, or uncertain."""
+        session = await self.crew.session(prompt.session_id)
+        terminal = terminal_named(session.agent)
+        what = "nothing proves that it arrived"
+        if terminal is not None and prompt.kind == "prompt":
+            proof, seen = await self.typist.proved(session, terminal, prompt)
+            if proof:
+                return Outcome("submitted", evidence=(proof,))
+            draft = seen.screen.draft if seen else None
+            if draft is not None and terminal.box_holds(draft, terminal.as_text(prompt.text)):
+                what = "it stands in its box, not sent"
+        return Outcome("uncertain", f"The daemon ended while it was typed; {what}.")
+
+    async def _answer(self, prompt: Prompt, session: Session, to: Typed, mark: Mark, written: int) -> Outcome:
+        # Each look keeps what it saw: while the answer was held, the question may have gone and come again.
+        await self.lookout.look(session)
+        question = await asyncio.to_thread(
+            self.crew.journal.read, lambda c: questions.get_question(c, prompt.question_id or "")
+        )
+        if question.closed_at is not None:
+            return Outcome("failed", f"The question is no longer open: {question.closed_by}.")
+        asked, told = asked_of(question), prompt.answer or {}
+        if prompt.reason and not question.call_id and told.get("written") != written:
+            # It was held, and no hook tells one question from the next of the same words.
+            return Outcome(
+                "failed", "It went on while the answer was held: the question may no longer be open."
+            )
+        answer, seen = msgspec.convert(told, Answer), msgspec.convert(told.get("seen"), Asked | None)
+        waiting = self.channels.waiting(session.id, question.id)
+        hooked = hooked_named(session.agent)
+        if waiting is not None and hooked is not None:
+            said = hooked.hook_answer(waiting.event, waiting.payload, asked, answer)
+            if said is not None:
+                return await self.typist.answer_by_hook(to, waiting, asked, said, mark)
+        return await self.typist.answer_by_keys(to, asked, answer, mark, seen=seen)
+
+    async def _close_question(self, prompt: Prompt) -> None:
+        await asyncio.to_thread(
+            self.crew.journal.write,
+            HUMAN,
+            lambda c: questions.close(c, prompt.question_id or "", f"answered by {prompt.id}"),
+        )
+        await self.lookout.tell(await self.crew.session(prompt.session_id), "working", "working")
+
+    # The ledger.
+
+    async def _enqueue(
+        self,
+        actor: Actor,
+        session: Session,
+        text: str,
+        *,
+        question: Question | None = None,
+        answer: dict[str, Any] | None = None,
+        once: Once | None = None,
+    ) -> str:
+        def work(change: Change) -> str:
+            return prompts.enqueue(
+                change,
+                session.id,
+                text,
+                kind="prompt" if question is None else "answer",
+                question_id=None if question is None else question.id,
+                answer=answer,
+            )
+
+        return await asyncio.to_thread(self.crew.journal.write, actor, work, once)
+
+    async def _move(self, prompt_id: str, state: Any, **fields: Any) -> None:
+        work = functools.partial(prompts.move, prompt_id=prompt_id, state=state, **fields)
+        await asyncio.to_thread(self.crew.journal.write, HUMAN, work)
+        prompt = await self.prompt(prompt_id)
+        self.channels.ring(prompt.session_id)
+
+    async def _hold(self, prompt: Prompt, reason: str) -> None:
+        if prompt.reason != reason:
+            await asyncio.to_thread(
+                self.crew.journal.write, HUMAN, lambda c: prompts.hold(c, prompt.id, reason)
+            )
+
+    async def _require(self, actor: Actor, session: Session) -> None:
+        own = await asyncio.to_thread(
+            self.crew.journal.read, lambda c: sessions.is_below(c, session.id, actor.session_id)
+        )
+        require(actor, "session.prompt", own=own)
+
+    def _require_reachable(self, session: Session) -> None:
+        if session.status in sessions.ENDED:
+            raise Conflict(f"The session has ended ({session.status}).", hint="Start or resume one.")
+        if session.place is None or terminal_named(session.agent) is None:
+            raise Conflict(
+                "The session is in no terminal that Maestro can type into.",
+                hint="Adopt its pane: `maestro session adopt --pane`, or start one with `session spawn`.",
+            )
+
+    async def _signed(self, actor: Actor, text: str) -> str:
+        """Between sessions a prompt says whose it is."""
+        if actor.session_id is None:
+            return text
+        sender = await self.crew.session(actor.session_id)
+        return f"[From: {fold(typable(sender.name))} ({sender.id})] {text}"
+
+
+def _require_open(question: Question | None, wanted: str, version: int | None) -> None:
+    if question is None or question.id != wanted:
+        raise Conflict(
+            f"Question {wanted} is no longer open.",
+            hint="`maestro session explain ID` shows what is asked now.",
+        )
+    if version is not None and question.version != version:
+        raise Conflict(
+            f"Question {wanted} has changed since: version {question.version}, not {version}.",
+            hint="Look at it again before you answer.",
+        )

@@ -1,0 +1,365 @@
+"""The one way into a terminal: look, record, paste, look again, Enter, prove.
+
+Nothing is ever typed twice. Whatever was recorded before the first key decides after a crash: from then on a prompt can
+only become `submitted` by proof, or `uncertain`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from maestro.agents.questions import Answer, as_shown, is_same, is_unchanged
+from maestro.agents.questions import Question as Asked
+from maestro.agents.screen import Screen
+from maestro.agents.terminal import Cannot, Terminal
+from maestro.errors import Conflict, MaestroError, NotFound
+from maestro.fleet.asking import DRAWING_MS, fit
+from maestro.fleet.channels import Channels, Waiting
+from maestro.fleet.crew import Crew
+from maestro.fleet.delivery import READY, Decision, may_prompt, may_touch
+from maestro.fleet.facts import PaneRef, Sight
+from maestro.fleet.logs import Lengths, Logs
+from maestro.fleet.lookout import Lookout, pane_of
+from maestro.fleet.proof import lines_since, same_prompt, taken_since
+from maestro.fleet.tmux import Tmux
+from maestro.ledger.facts import Prompt, Session
+from maestro.redact import clean, fold, redact
+
+PASTE_SECONDS: Final = 3.0  # until the box shows what was pasted
+PROOF_SECONDS: Final = 10.0  # until the agent says that it has it
+STEP_SECONDS: Final = 3.0  # until a dialog moves on
+DRAWING_SECONDS: Final = DRAWING_MS / 1000
+_AGAIN_SECONDS: Final = 1.5  # a box that still holds the text after this long did not get the Enter
+_SEARCH_SECONDS: Final = 0.5  # without a proof for this long, its log may be another than we know
+_MOST_ENTERS: Final = 3
+_MOST_STEPS: Final = 100
+_LOOK_SECONDS: Final = 0.04
+_STILL_SECONDS: Final = 0.12  # a screen that did not change for so long is drawn
+_SHOWN: Final = 80
+
+_NO_SUCH: Final = Cannot("Its dialog shows no such option.")
+_AMONG_QUEUED: Final = "its screen shows it among the queued prompts"
+
+State = Literal["hold", "submitted", "uncertain", "failed"]
+
+
+class Outcome(NamedTuple):
+    state: State
+    reason: str = ""
+    evidence: tuple[str, ...] = ()
+
+
+class Typed(NamedTuple):
+    """What is about to be typed, and where."""
+
+    session: Session
+    terminal: Terminal
+    tmux: Tmux
+    ref: PaneRef
+
+
+# Records a step before the next thing happens.
+Mark = Callable[[Literal["typing", "pasted"]], Awaitable[None]]
+
+
+class Typist:
+    def __init__(self, crew: Crew, lookout: Lookout, channels: Channels) -> None:
+        self._crew = crew
+        self._lookout = lookout
+        self._channels = channels
+        self._logs = Logs(crew)
+
+    # A prompt.
+
+    async def prompt(self, to: Typed, text: str, mark: Mark, transcript_size: int) -> Outcome:
+        """Type a prompt and prove that it arrived; or say why it has to wait, or cannot be."""
+        decision = may_prompt(await self._lookout.see(to.session), to.session.agent)
+        if decision != READY:
+            return _undone(decision)
+        typed = to.terminal.as_text(text)
+        since = self._crew.journal.clock()
+        logs = await self._logs.lengths(to.session)
+        await mark("typing")
+        try:
+            await to.tmux.paste(to.ref, typed)
+        except (Conflict, NotFound) as error:
+            # tmux compares first and pastes then: what it refuses was not typed.
+            return Outcome("failed", error.message)
+        except MaestroError as error:
+            return Outcome("uncertain", f"It may have been pasted. {error.message}")
+        await mark("pasted")
+        # Nothing comes between this look and Enter.
+        in_box = await self._until_in_box(to, typed)
+        if in_box.state != "hold":
+            return in_box
+        return await self._submit(to, text, typed, since, transcript_size, logs)
+
+    async def _until_in_box(self, to: Typed, typed: str) -> Outcome:
+        """`hold` when the box shows the text, all of it and nothing else, and Enter may be pressed."""
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        seen: Sight | None = None
+        while loop.time() - begun < PASTE_SECONDS:
+            seen = await self._lookout.see(to.session)
+            decision = may_touch(seen, to.session.agent)
+            if decision != READY or seen is None:
+                return Outcome("uncertain", f"It was pasted and not sent. {decision.reason}")
+            draft = seen.screen.draft
+            if draft is not None and to.terminal.box_holds(draft, typed):
+                wait = to.terminal.submission.gap - (loop.time() - begun)
+                if wait <= 0:
+                    return Outcome("hold")
+                await asyncio.sleep(wait)
+                continue
+            await asyncio.sleep(_LOOK_SECONDS)
+        return Outcome("uncertain", f"It was pasted and not sent: {_says(seen)}.")
+
+    async def _submit(
+        self, to: Typed, text: str, typed: str, since: int, transcript_size: int, logs: Lengths | None
+    ) -> Outcome:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + PROOF_SECONDS
+        enters, pressed, searched = 0, 0.0, 0.0
+        sight: Sight | None = None
+        while loop.time() < deadline:
+            if enters == 0 or (
+                sight is not None
+                and enters < _MOST_ENTERS
+                and loop.time() - pressed > _AGAIN_SECONDS
+                and may_touch(sight, to.session.agent) == READY
+                and sight.screen.draft is not None
+                and to.terminal.box_holds(sight.screen.draft, typed)
+            ):
+                try:
+                    await to.tmux.press(to.ref, to.terminal.submission.keys)
+                except (Conflict, NotFound) as error:
+                    return Outcome("uncertain", f"It was pasted and not sent. {error.message}")
+                except MaestroError as error:
+                    return Outcome("uncertain", f"It was pasted, and may have been sent. {error.message}")
+                enters, pressed = enters + 1, loop.time()
+            news = self._channels.news(to.session.id)
+            proof = await self.proof(to.session, to.terminal, text, since, transcript_size)
+            if proof:
+                return Outcome("submitted", evidence=(proof,))
+            sight = await self._lookout.see(to.session)
+            if sight is not None and any(same_prompt(q, text, typed) for q in sight.screen.queued):
+                return Outcome("submitted", evidence=(_AMONG_QUEUED,))
+            if logs is not None and loop.time() - max(pressed, searched) > _SEARCH_SECONDS:
+                searched = loop.time()
+                if await self._logs.follow_taker(to.session, to.terminal, logs, text, typed):
+                    return Outcome("submitted", evidence=("a transcript of its folder has this prompt",))
+            await self._channels.wait(news, _LOOK_SECONDS)
+        return Outcome("uncertain", f"Enter was pressed, and nothing proves that it arrived: {_says(sight)}.")
+
+    async def proved(self, session: Session, terminal: Terminal, prompt: Prompt) -> tuple[str, Sight | None]:
+        """The proof of a prompt that was typed some time ago, or nothing; and what its screen shows."""
+        typed = terminal.as_text(prompt.text)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + PASTE_SECONDS
+        while True:
+            news = self._channels.news(session.id)
+            proof = await self.proof(
+                session, terminal, prompt.text, prompt.typed_at or 0, prompt.transcript_size or 0
+            )
+            sight = await self._lookout.see(session)
+            if (
+                not proof
+                and sight is not None
+                and any(same_prompt(q, prompt.text, typed) for q in sight.screen.queued)
+            ):
+                proof = _AMONG_QUEUED
+            draft = sight.screen.draft if sight else None
+            is_unsent = draft is not None and terminal.box_holds(draft, typed)
+            if proof or is_unsent or sight is None or loop.time() >= deadline:
+                return proof, sight
+            await self._channels.wait(news, _LOOK_SECONDS)
+
+    async def proof(
+        self, session: Session, terminal: Terminal, text: str, since: int, transcript_size: int
+    ) -> str:
+        """What proves that the agent has this prompt, typed after `since`; empty when nothing does."""
+        typed = terminal.as_text(text)
+        told = self._channels.prompts_since(session.id, since)
+        if any(same_prompt(prompt, text, typed) for prompt in told):
+            return "its own hook says that it took this prompt"
+        path = await asyncio.to_thread(self._crew.transcript_of, session)
+        if path is not None:
+            lines = await asyncio.to_thread(lambda: list(lines_since(path, transcript_size)))
+            if taken_since(terminal, lines, text, typed):
+                return "its transcript has this prompt"
+        return ""
+
+    # An answer.
+
+    async def answer_by_hook(
+        self, to: Typed, waiting: Waiting, asked: Asked, said: bytes, mark: Mark
+    ) -> Outcome:
+        """The agent's own hook prints the answer: no key is pressed. It is proved by the question's end."""
+        sight = await self._drawn_sight(to, asked)
+        decision = may_touch(sight, to.session.agent)
+        if decision != READY or sight is None:
+            return _undone(decision)
+        shown = sight.screen.question
+        if waiting.answer.done() or shown is None or not is_same(asked, fit(shown)):
+            # Somebody answered on the screen; the hook may not have been told yet.
+            return _over(sight, [])
+        await mark("typing")
+        waiting.answer.set_result(said)
+        gone = await self._until_gone(to, asked, PROOF_SECONDS)
+        if gone:
+            return Outcome("submitted", evidence=("given to the hook that waited for it", gone))
+        return Outcome(
+            "uncertain", "It was given to the agent's hook, and the question is still on its screen."
+        )
+
+    async def answer_by_keys(
+        self, to: Typed, asked: Asked, answer: Answer, mark: Mark, *, seen: Asked | None = None
+    ) -> Outcome:
+        """Press the keys of the dialog, one step at a time, each decided from the screen as it then is.
+
+        `seen` is what its screen asked when the answer was given; another dialog must not get it.
+        """
+        done: list[str] = []
+        before: set[tuple[Asked, object]] = set()
+        for _ in range(_MOST_STEPS):
+            sight = await (self._settled_sight(to) if done else self._drawn_sight(to, asked))
+            decision = may_touch(sight, to.session.agent)
+            if decision != READY or sight is None:
+                return _interrupted(decision, done)
+            shown = sight.screen.question
+            if shown is None or not is_same(asked, fit(shown)):
+                return _over(sight, done)
+            if not done and seen is not None and not is_unchanged(seen, fit(shown)):
+                return Outcome("failed", f"Its dialog has changed since: {_says(sight)}.")
+            told = as_shown(answer, asked, fit(shown))
+            step = _NO_SUCH if told is None else to.terminal.answer_step(sight.screen, told)
+            if isinstance(step, Cannot):
+                if done:
+                    return Outcome("uncertain", f"After {_list(done)}: {step.reason}", tuple(done))
+                return Outcome("failed", step.reason)
+            if (shown, step) in before:
+                return Outcome("uncertain", "Its dialog looks as it did before this was typed.", tuple(done))
+            before.add((shown, step))
+            if not done:
+                await mark("typing")
+            pasted = False
+            try:
+                if step.text:
+                    await to.tmux.paste(to.ref, step.text)
+                    pasted = True
+                if step.text and step.keys:
+                    await asyncio.sleep(to.terminal.submission.gap)
+                if step.keys:
+                    await to.tmux.press(to.ref, step.keys)
+            except MaestroError as error:
+                untouched = not done and not pasted and isinstance(error, Conflict | NotFound)
+                return Outcome("failed" if untouched else "uncertain", error.message, tuple(done))
+            done.append(step.note)
+            if not await self._until_changed(to, sight.screen):
+                return Outcome("uncertain", f"Nothing changed on its screen after: {step.note}.", tuple(done))
+        return Outcome("uncertain", "Its dialog did not come to an end.", tuple(done))
+
+    async def _settled_sight(self, to: Typed) -> Sight | None:
+        """A look at a screen that can be read: in the middle of drawing it may not be."""
+        sight = await self._lookout.see(to.session)
+        for _ in range(int(STEP_SECONDS / _LOOK_SECONDS)):
+            if sight is None or sight.screen.state != "unknown":
+                return sight
+            await asyncio.sleep(_LOOK_SECONDS)
+            sight = await self._lookout.see(to.session)
+        return sight
+
+    async def _drawn_sight(self, to: Typed, asked: Asked) -> Sight | None:
+        """A look at the dialog that was asked about: a hook may tell of it before it stands on the screen."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + DRAWING_SECONDS
+        while True:
+            sight = await self._settled_sight(to)
+            if may_touch(sight, to.session.agent) != READY or sight is None or loop.time() >= deadline:
+                return sight
+            if sight.screen.question is not None and is_same(asked, fit(sight.screen.question)):
+                return sight
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _until_changed(self, to: Typed, before: Screen) -> bool:
+        """Until the screen is another one, and stays so: what is half drawn must not decide the next step."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + STEP_SECONDS
+        seen, since = _without_evidence(before), loop.time()
+        while loop.time() < deadline:
+            sight = await self._lookout.see(to.session)
+            if sight is None:
+                return True
+            now = _without_evidence(sight.screen)
+            if now != seen:
+                seen, since = now, loop.time()
+            elif now != _without_evidence(before) and loop.time() - since >= _STILL_SECONDS:
+                return True
+            await asyncio.sleep(_LOOK_SECONDS)
+        return seen != _without_evidence(before)
+
+    async def _until_gone(self, to: Typed, asked: Asked, seconds: float) -> str:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        while loop.time() < deadline:
+            news = self._channels.news(to.session.id)
+            sight = await self._lookout.see(to.session)
+            if sight is not None and sight.screen.state != "unknown":
+                shown = sight.screen.question
+                if shown is None or not is_same(asked, fit(shown)):
+                    return "the question is gone from its screen"
+            await self._channels.wait(news, _LOOK_SECONDS)
+        return ""
+
+    def typed(self, session: Session, terminal: Terminal, tmux: Tmux) -> Typed:
+        assert session.place is not None
+        return Typed(session, terminal, tmux, pane_of(session.place))
+
+
+def _undone(decision: Decision) -> Outcome:
+    return Outcome("hold" if decision.verdict == "hold" else "failed", decision.reason)
+
+
+def _interrupted(decision: Decision, done: list[str]) -> Outcome:
+    if not done:
+        return _undone(decision)
+    return Outcome("uncertain", f"Interrupted after {_list(done)}: {decision.reason}", tuple(done))
+
+
+def _over(sight: Sight, done: list[str]) -> Outcome:
+    if not done:
+        return Outcome("failed", f"The question is no longer on its screen: {_says(sight)}.")
+    if sight.screen.state == "unknown":
+        return Outcome("uncertain", f"After {_list(done)} its screen cannot be read.", tuple(done))
+    return Outcome("submitted", evidence=(*done, "the question is gone from its screen"))
+
+
+def _without_evidence(screen: Screen) -> Screen:
+    return msgspec.structs.replace(screen, evidence="", rule="")
+
+
+def _list(done: list[str]) -> str:
+    return ", ".join(done)
+
+
+def _says(sight: Sight | None) -> str:
+    """What is seen, in a few words."""
+    if sight is None:
+        return "its pane is gone"
+    screen = sight.screen
+    if screen.question is not None:
+        return f"it asks “{_short(screen.question.text)}”"
+    if screen.draft:
+        return f"its box holds “{_short(screen.draft)}”"
+    if screen.state == "unknown":
+        return "its screen cannot be read"
+    return f"its box is {'not there' if screen.draft is None else 'empty'}, its screen says {screen.state}"
+
+
+def _short(text: str) -> str:
+    line = fold(redact(clean(text)))
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

@@ -1,0 +1,188 @@
+"""A program is run to its end, whatever it does, and nothing of it is left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.dispatch.support import processes_of, ready_run
+from tests.support import SOAK
+
+from maestro.dispatch.process import Ended, Program, end_run, marked, run_program, tell
+from maestro.dispatch.run import carry_out, mark_of
+from maestro.errors import NotFound
+from maestro.processes import boot_id, start_time
+
+# Tests run beside each other, and each ends everything that bears its id.
+RUN = f"test-{os.getpid()}"
+
+
+def program(place: Path, *argv: str, stdin: str = "/dev/null") -> Program:
+    env = marked({"PATH": os.environ["PATH"]}, RUN)
+    return Program(argv, env, str(place), stdin, str(place / "out"), str(place / "err"), RUN)
+
+
+def play(made: Program, seconds: float = 60.0, grace: float = 3.0) -> Ended:
+    return asyncio.run(run_program(made, seconds=seconds, cancel=asyncio.Event(), grace=grace))
+
+
+def test_output_and_exit_code(place: Path) -> None:
+    ended = play(program(place, "sh", "-c", "pwd; echo oops >&2; exit 7"))
+    assert ended == Ended("exited", 7, None)
+    assert (place / "out").read_text() == f"{place.resolve()}\n"
+    assert (place / "err").read_text() == "oops\n"
+
+
+def test_an_exit_code_of_124_is_no_timeout(place: Path) -> None:
+    assert play(program(place, "sh", "-c", "exit 124")) == Ended("exited", 124, None)
+
+
+def test_a_signal(place: Path) -> None:
+    assert play(program(place, "sh", "-c", "kill -9 $$")) == Ended("exited", None, 9)
+
+
+def test_stdin_is_a_file_with_an_end(place: Path) -> None:
+    (place / "prompt").write_bytes(b"x" * 1_000_000)
+    assert play(program(place, "wc", "-c", stdin=str(place / "prompt"))).exit_code == 0
+    assert (place / "out").read_text().strip() == "1000000"
+
+
+def test_it_has_a_session_of_its_own(place: Path) -> None:
+    play(program(place, sys.executable, "-c", "import os; print(os.getsid(0) == os.getpid())"))
+    assert (place / "out").read_text() == "True\n"
+
+
+def test_much_output_does_not_block_it(place: Path) -> None:
+    assert play(program(place, "head", "-c", "30000000", "/dev/zero")).exit_code == 0
+    assert (place / "out").stat().st_size == 30_000_000
+
+
+def test_a_program_that_is_not_there(place: Path) -> None:
+    with pytest.raises(NotFound):
+        play(program(place, "no-such-program-anywhere"))
+
+
+def test_a_timeout_asks_first(place: Path) -> None:
+    words = "trap 'echo asked; exit 3' TERM; echo ready; while :; do sleep 0.05; done"
+    ended = play(program(place, "bash", "-c", words), seconds=0.7)
+    assert (ended.how, ended.exit_code) == ("timeout", 3)
+    assert (place / "out").read_text() == "ready\nasked\n"
+
+
+def test_a_timeout_kills_what_does_not_listen(place: Path) -> None:
+    words = "trap '' TERM INT HUP; (trap '' TERM; sleep 77) & setsid sleep 77 & sleep 77"
+    ended = play(program(place, "bash", "-c", words), seconds=0.5, grace=0.3)
+    assert (ended.how, ended.signal, ended.survivors) == ("timeout", 9, ())
+    assert processes_of(RUN) == []
+
+
+def test_what_a_program_leaves_behind_is_ended(place: Path) -> None:
+    ended = play(
+        program(
+            place,
+            "bash",
+            "-c",
+            "setsid sleep 77 & sleep 77 & (setsid bash -c 'sleep 77 & sleep 77' &); exit 0",
+        )
+    )
+    assert ended == Ended("exited", 0, None)
+    assert processes_of(RUN) == []
+
+
+def test_two_runs_do_not_end_each_other(place: Path) -> None:
+    """One ends with children left behind while the other still works."""
+
+    async def both() -> tuple[Ended, Ended]:
+        never = asyncio.Event()
+        one = program(place, "bash", "-c", "setsid sleep 77 & exit 0")
+        env = marked({"PATH": os.environ["PATH"]}, "other-run")
+        other = one._replace(
+            argv=("bash", "-c", "setsid sleep 1 & sleep 1; exit 5"),
+            env=env,
+            mark="other-run",
+            stdout=str(place / "o2"),
+        )
+        return await asyncio.gather(
+            run_program(other, seconds=60, cancel=never), run_program(one, seconds=60, cancel=never)
+        )
+
+    other, one = asyncio.run(both())
+    assert (other.exit_code, one.exit_code) == (5, 0)
+    assert processes_of(RUN) == processes_of("other-run") == []
+
+
+def test_a_run_in_a_run_ends_with_it(place: Path) -> None:
+    inner = marked(marked({"PATH": os.environ["PATH"]}, RUN), "inner")
+    assert inner["MAESTRO_RUN_ID"] == f"{RUN}/inner"
+    left = subprocess.Popen(["sleep", "77"], env=inner, start_new_session=True)
+    assert end_run(RUN) == 1
+    assert left.wait(timeout=10) == -signal.SIGKILL
+
+
+def test_cancelled_in_the_middle(place: Path) -> None:
+    async def main() -> Ended:
+        cancel = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.5, cancel.set)
+        return await run_program(program(place, "sleep", "77"), seconds=60, cancel=cancel)
+
+    assert asyncio.run(main()) == Ended("cancelled", None, signal.SIGTERM)
+    assert processes_of(RUN) == []
+
+
+def test_a_cancelled_task_leaves_nothing(place: Path) -> None:
+    async def main() -> None:
+        made = program(place, "bash", "-c", "trap '' TERM; setsid sleep 77 & sleep 77")
+        task = asyncio.ensure_future(run_program(made, seconds=60, cancel=asyncio.Event(), grace=0.2))
+        while len(processes_of(RUN)) < 3:  # noqa: ASYNC110 - processes send no event
+            await asyncio.sleep(0.02)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert processes_of(RUN) == []
+
+
+def test_no_other_process_is_signalled() -> None:
+    """A pid that has been given to another process since."""
+    stranger = subprocess.Popen(["sleep", "77"])
+    try:
+        started = start_time(stranger.pid)
+        assert started is not None
+        assert not tell(stranger.pid, started - 1, boot_id(), signal.SIGKILL)
+        assert not tell(stranger.pid, started, "another-boot", signal.SIGKILL)
+        assert stranger.poll() is None
+        assert tell(stranger.pid, started, boot_id(), signal.SIGKILL)
+        assert stranger.wait(timeout=10) == -signal.SIGKILL
+        assert not tell(stranger.pid, started, boot_id(), signal.SIGKILL)
+    finally:
+        stranger.kill()
+
+
+@pytest.mark.soak
+def test_timeouts_leave_no_survivor(place: Path) -> None:
+    """R7: children in sessions of their own, deaf to every signal that can be ignored."""
+    count = 200 if SOAK else 8
+    seeded = random.Random(7)
+
+    async def one(number: int) -> None:
+        steps: list[dict[str, Any]] = [{"ignore": ["TERM", "INT", "HUP"]}] if seeded.random() < 0.7 else []
+        steps += [seeded.choice([{"leave": 99}, {"leave_apart": 99}]) for _ in range(seeded.randrange(1, 4))]
+        made = ready_run(place / f"r7-{number}", *steps, {"sleep": 99}, seconds=seeded.uniform(0.4, 1.5))
+        result = await carry_out(made, asyncio.Event(), grace=1.0)
+        assert result.status == "timeout"
+        assert processes_of(mark_of(made.folder)) == []
+
+    async def many() -> None:
+        for start in range(0, count, 8):
+            await asyncio.gather(*(one(number) for number in range(start, min(start + 8, count))))
+
+    asyncio.run(many())
+    print(f"{count} timeouts, 0 survivors")  # noqa: T201 - what a soak run reports

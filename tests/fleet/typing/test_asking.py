@@ -1,0 +1,158 @@
+"""Sightings by hooks and on screens become one question each, opened and closed at the right moment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from maestro.agents.questions import Option, Question
+from maestro.agents.screen import UNKNOWN, Screen
+from maestro.fleet.asking import DRAWING_MS, Asking, told
+from maestro.fleet.channels import Channels
+from maestro.ledger import questions, sessions
+from maestro.ledger.database import open_database
+from maestro.ledger.facts import NewProject, NewSession, Session
+from maestro.ledger.facts import Question as Kept
+from maestro.ledger.journal import Journal
+from maestro.ledger.projects import add_project
+from maestro.ledger.roles import HUMAN
+
+IDLE = Screen("idle", draft="")
+SECRET = "sk-ant-" + "x" * 40
+
+
+def on_screen(text: str, *labels: str) -> Screen:
+    options = tuple(Option(label, number=place) for place, label in enumerate(labels or ("Yes", "No"), 1))
+    return Screen("question", question=Question("choice", text, options))
+
+
+class Scene:
+    def __init__(self, place: Path) -> None:
+        self.now = 1_800_000_000_000
+        self.journal = Journal(open_database(f"sqlite+pysqlite:///{place}/l.db"), "host_T", lambda: self.now)
+        self.asking = Asking(self.journal)
+        folder = NewProject(directory=str(place))
+        project = self.journal.write(HUMAN, lambda c: add_project(c, folder))
+        request = NewSession(agent="scripted", project_id=project)
+        made = self.journal.write(HUMAN, lambda c: sessions.create_session(c, request))
+        self.session: Session = self.journal.read(lambda c: sessions.get_session(c, made))
+
+    def heard(self, text: str, call_id: str = "") -> Kept:
+        self.now += 1
+        return asyncio.run(self.asking.heard(self.session, Question("choice", text), call_id))
+
+    def shown(self, screen: Screen) -> Kept | None:
+        return asyncio.run(self.asking.shown(self.session, screen))
+
+    def all(self) -> list[Kept]:
+        return self.journal.read(questions.list_questions)
+
+
+@pytest.fixture
+def scene(place: Path) -> Iterator[Scene]:
+    made = Scene(place)
+    yield made
+    made.journal.engine.dispose()
+
+
+def test_a_dialog_that_is_not_drawn_yet_is_open(scene: Scene) -> None:
+    question = scene.heard("Which?", "call_1")
+    for screen in (IDLE, UNKNOWN, Screen("working"), on_screen("An older one?")):
+        found = scene.shown(screen)
+        assert found is not None
+        assert found.id == question.id
+    scene.now += DRAWING_MS
+    assert scene.shown(UNKNOWN) is not None, "a screen that cannot be read changes nothing"
+    assert scene.shown(IDLE) is None
+    assert [one.closed_by for one in scene.all()] == ["it is no longer on the screen"]
+
+
+def test_hook_and_screen_see_one_question(scene: Scene) -> None:
+    first = scene.shown(on_screen("Which?"))
+    assert first is not None
+    heard = scene.heard("Which?", "call_1")
+    assert (heard.id, heard.call_id, heard.version) == (first.id, "call_1", 2)
+    for _ in range(3):
+        again = scene.shown(on_screen("Which?"))
+        assert again is not None
+        assert (again.id, again.version) == (first.id, 2), "a redraw is no news"
+    assert len(scene.all()) == 1
+
+
+def test_the_same_words_in_another_call_are_another_question(scene: Scene) -> None:
+    first, second = scene.heard("Which?", "call_1"), scene.heard("Which?", "call_2")
+    assert first.id != second.id
+    assert [one.closed_by for one in scene.all()] == ["another question came", ""]
+
+
+def test_the_same_words_after_an_idle_screen_are_another_question(scene: Scene) -> None:
+    ids = []
+    for _ in range(2):
+        found = scene.shown(on_screen("Which?"))
+        assert found is not None
+        ids.append(found.id)
+        assert scene.shown(IDLE) is None
+    assert len(set(ids)) == 2
+
+
+def test_a_secret_is_not_kept_and_makes_no_second_question(scene: Scene) -> None:
+    seen = on_screen(f"Use {SECRET}?", f"Yes, {SECRET}", "No\x1b[31m")
+    ids = {found.id for _ in range(3) if (found := scene.shown(seen))}
+    assert len(ids) == 1
+    assert SECRET not in repr(scene.all())
+    assert "\\x1b" not in repr(scene.journal.events_since(None)[0])
+
+
+def test_what_capture_pane_tells(scene: Scene) -> None:
+    assert told(None) == {"hasQuestion": False, "questionText": "", "options": [], "preamble": ""}
+    found = scene.shown(on_screen("Which?", "Red", "Blue"))
+    said = told(found)
+    assert (said["hasQuestion"], said["questionText"], said["kind"]) == (True, "Which?", "choice")
+    assert [option["label"] for option in said["options"]] == ["Red", "Blue"]
+    assert {"questionId", "version", "header", "tool", "detail", "parts", "askedAt"} <= set(said)
+
+
+def test_news_that_comes_between_a_look_and_the_wait_is_not_missed() -> None:
+    async def play() -> None:
+        channels = Channels()
+        news = channels.news("sess_1")
+        channels.ring("sess_1")  # while we look
+        async with asyncio.timeout(5):
+            await channels.wait(news, 60)
+        other = channels.news("sess_1")
+        assert not other.is_set()
+        channels.ring("sess_2")
+        await channels.wait(other, 0)
+        assert not other.is_set()
+
+    asyncio.run(play())
+
+
+def test_a_waiting_hook_is_let_go_when_its_question_is_over() -> None:
+    async def play(end: Callable[[Channels], Awaitable[None]]) -> bytes | None:
+        channels = Channels()
+        waiting = asyncio.create_task(channels.wait_for_answer("sess_1", "Asks", {}, "ques_1"))
+        while channels.waiting("sess_1", "ques_1") is None:  # noqa: ASYNC110 - that it waits is no event
+            await asyncio.sleep(0)
+        await end(channels)
+        async with asyncio.timeout(5):
+            said = await waiting
+        assert channels.waiting("sess_1", "ques_1") is None
+        return said
+
+    async def answered(channels: Channels) -> None:
+        waiting = channels.waiting("sess_1", "ques_1")
+        assert waiting is not None
+        channels.let_go("sess_1", but="ques_1")
+        assert not waiting.answer.done()
+        waiting.answer.set_result(b"yes")
+        channels.let_go("sess_1")
+
+    async def over(channels: Channels) -> None:
+        channels.let_go("sess_1", but="ques_2")
+
+    assert asyncio.run(play(answered)) == b"yes"
+    assert asyncio.run(play(over)) is None

@@ -1,0 +1,97 @@
+"""The real CLIs: which versions, and how they come onto this machine.
+
+npm brings each into a folder of its own that git ignores, once; nothing of it runs while it is installed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+CACHE = Path(__file__).parent.parent.parent / ".cache" / "real"
+# What npm needs of the person's environment: tests give themselves another one later.
+_ENVIRONMENT: Mapping[str, str] = dict(os.environ)
+_INSTALL_SECONDS = 300
+_MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
+
+
+class NotInstalled(Exception):
+    """A CLI cannot be had here; the message says why."""
+
+
+@dataclass(frozen=True)
+class Cli:
+    name: str  # as Maestro and the command line know it
+    version: str
+    package: str
+    program: str  # inside node_modules; {machine} is the platform as npm's packages name it
+
+    @property
+    def folder(self) -> Path:
+        return CACHE / f"{self.name}-{self.version}"
+
+    @property
+    def bin(self) -> Path:
+        """The folder that holds the command alone."""
+        return self.folder / "bin"
+
+
+CLIS = {
+    cli.name: cli
+    for cli in (
+        Cli("claude", "2.1.325", "@anthropic-ai/claude-code", "@anthropic-ai/claude-code-linux-{machine}/claude"),
+        Cli("codex", "0.166.0", "@openai/codex", ".bin/codex"),
+        Cli("gemini", "0.61.0", "@google/gemini-cli", ".bin/gemini"),
+    )
+}  # fmt: skip
+
+
+def installed(cli: Cli) -> Path:
+    """The folder with the CLI's command, installed if it is not there yet."""
+    machine = _MACHINES.get(platform.machine())
+    if sys.platform != "linux" or machine is None:
+        raise NotInstalled(f"{cli.name} is run here on Linux with x86-64 or arm64 only")
+    node = shutil.which("node", path=_ENVIRONMENT.get("PATH"))
+    if node is None:
+        raise NotInstalled("there is no node")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f"{cli.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (cli.bin / cli.name).exists():
+            _install(cli, machine, node)
+    return cli.bin
+
+
+def _install(cli: Cli, machine: str, node: str) -> None:
+    npm = shutil.which("npm", path=_ENVIRONMENT.get("PATH"))
+    if npm is None:
+        raise NotInstalled("there is no npm")
+    shutil.rmtree(cli.folder, ignore_errors=True)
+    cli.folder.mkdir()
+    words = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--loglevel", "error"]
+    # Without a network the answer is the same after the first second.
+    words += ["--fetch-retries", "1", "--fetch-retry-mintimeout", "1000", "--fetch-retry-maxtimeout", "5000"]
+    try:
+        done = subprocess.run(
+            [npm, *words, "--prefix", cli.folder, f"{cli.package}@{cli.version}"],
+            env=_ENVIRONMENT, cwd=cli.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=_INSTALL_SECONDS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise NotInstalled(f"npm did not bring {cli.package} within {_INSTALL_SECONDS} s") from error
+    if done.returncode != 0:
+        told = [line for line in done.stderr.splitlines() if "error" in line.lower()]
+        raise NotInstalled(f"npm did not bring {cli.package}@{cli.version}: {' '.join(told[:3])}")
+    program = cli.folder / "node_modules" / cli.program.format(machine=machine)
+    if not program.exists():
+        raise NotInstalled(f"{cli.package}@{cli.version} holds no program for {machine}")
+    cli.bin.mkdir()
+    (cli.bin / "node").symlink_to(node)
+    (cli.bin / cli.name).symlink_to(program)

@@ -1,0 +1,173 @@
+"""One real CLI under Maestro, as a test drives it: in a network of its own, in a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tests.real import homes
+from tests.real.clis import Cli
+from tests.real.namespace import Namespace
+from tests.real.stub_api import StubApi
+from tests.real.turns import Api, Received, Scripted
+from tests.support import BIN
+
+Seen = TypeVar("Seen")
+
+_APIS: dict[str, Api] = {"claude": "anthropic", "codex": "openai", "gemini": "gemini"}
+_LOOK_SECONDS = 0.1
+
+
+class RealFleet:
+    def __init__(self, cli: Cli, program: Path, place: Path, network: Namespace, api: StubApi) -> None:
+        self.cli = cli
+        self.api = api
+        self.network = network
+        self.home = place / "home"
+        self.work = place / "work"
+        self.home.mkdir()
+        self.work.mkdir()
+        url = f"http://127.0.0.1:{api.port}"
+        homes.seed(self.home, self.work, url)
+        self.env = {
+            "PATH": f"{program}:{BIN}:/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "SHELL": "/bin/sh",
+            "TERM": "xterm-256color",
+            "TMPDIR": str(place),
+            "MAESTRO_HOME": str(place / "m"),
+        } | homes.variables(url)
+
+    # The command line.
+
+    def __call__(self, *words: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        return self.network.run([str(BIN / "maestro"), *words], env=self.env, cwd=self.work, timeout=timeout)
+
+    def json(self, *words: str, timeout: float = 60) -> Any:
+        done = self(*words, "--json", timeout=timeout)
+        assert done.returncode == 0, f"maestro {' '.join(words)}: {done.returncode}\n{done.stderr}"
+        return json.loads(done.stdout)
+
+    # The API.
+
+    def load(self, *turns: Scripted, **options: Any) -> int:
+        """Script what the model says next; the number of the last request before that."""
+        return self.api.load(_APIS[self.cli.name], *turns, **options)
+
+    def asked(self, text: str, *, since: int = 0, seconds: float = 30) -> Received:
+        """The first turn that the CLI asked for with this text from the user."""
+        found = self.api.wait_for(
+            lambda one: any(text in said for said in one.user_texts()), since=since, seconds=seconds
+        )
+        assert found is not None, f"the API was never asked: {text!r}"
+        return found
+
+    # Sessions.
+
+    def spawn(self, message: str = "", mode: str = "cautious") -> str:
+        words = ["--message", message] if message else []
+        session: dict[str, Any] = self.json(
+            "session", "spawn", "--agent", self.cli.name, "--mode", mode, *words, timeout=120
+        )
+        return str(session["id"])
+
+    def digest(self, session_id: str) -> dict[str, Any]:
+        return dict(self.json("session", "logs", session_id))
+
+    def explain(self, session_id: str) -> dict[str, Any]:
+        return dict(self.json("session", "explain", session_id))
+
+    def screen(self, session_id: str) -> dict[str, Any]:
+        return dict(self.json("fleet", "capture-pane", session_id))
+
+    def tell(self, session_id: str, message: str) -> dict[str, Any]:
+        """Type a prompt, or the answer to what is asked; the receipt, which says that it arrived."""
+        done = self("session", "prompt", session_id, "--message", message, "--json", timeout=120)
+        assert done.returncode == 0, f"{message!r}: {done.returncode}\n{done.stdout}{done.stderr}"
+        receipt: dict[str, Any] = json.loads(done.stdout)
+        assert receipt["state"] == "submitted", receipt
+        assert receipt["evidence"], receipt
+        return receipt
+
+    def stop(self, session_id: str) -> dict[str, Any]:
+        return dict(self.json("session", "stop", session_id))
+
+    def stop_all(self) -> None:
+        for session in self.json("session", "list"):
+            # Not by force: Claude Code takes a kill soon after its start for a broken terminal, and draws another way.
+            self("session", "stop", session["id"])
+
+    def press(self, session_id: str, *keys: str) -> None:
+        """What a human presses at the session's terminal."""
+        place = self.json("session", "show", session_id)["place"]
+        server = ["tmux", "-S", f"{self.env['MAESTRO_HOME']}/fleets/{place['fleet']}"]
+        done = self.network.run(
+            [*server, "send-keys", "-t", place["paneId"], *keys], env=self.env, cwd=self.work
+        )
+        assert done.returncode == 0, done
+
+    # Waiting: a CLI tells nobody when it has drawn its screen.
+
+    def until(
+        self, what: str, look: Callable[[], Seen], good: Callable[[Seen], object], seconds: float = 30
+    ) -> Seen:
+        deadline = time.monotonic() + seconds
+        while True:
+            seen = look()
+            if good(seen):
+                return seen
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not within {seconds:g} s: {what}; seen last: {seen!r}")
+            time.sleep(_LOOK_SECONDS)
+
+    def until_said(self, session_id: str, text: str) -> dict[str, Any]:
+        """Its last words are these, as its transcript tells."""
+        return self.until(
+            f"it says {text!r}",
+            lambda: self.digest(session_id),
+            lambda digest: digest["entries"] and digest["entries"][-1]["text"] == text,
+        )
+
+    def until_status(self, session_id: str, *statuses: str, seconds: float = 30) -> dict[str, Any]:
+        return self.until(
+            f"its status is {' or '.join(statuses)}",
+            lambda: self.explain(session_id),
+            lambda told: told["status"] in statuses,
+            seconds,
+        )
+
+    def until_asked(self, session_id: str) -> dict[str, Any]:
+        """It waits for an answer, as its screen tells."""
+        return self.until(
+            "it asks something", lambda: self.screen(session_id), lambda screen: screen["hasQuestion"]
+        )
+
+    def evidence(self) -> str:
+        """What a person would look at after a failure: every screen, the last requests, what runs."""
+        parts = []
+        done = self("session", "list", "--all", "--json")
+        for session in json.loads(done.stdout or "[]"):
+            shown = self("fleet", "capture-pane", session["id"], "--json")
+            parts.append(f"--- {session['id']} {session['status']} {session['lastReport'] or ''}")
+            parts.append(shown.stderr or json.loads(shown.stdout)["content"])
+        parts += [
+            f"--- {one.number} {one.api} {one.purpose} {one.path}"
+            for one in self.api.received(purpose="turn")[-10:]
+        ]
+        parts += [f"--- {pid} {words[:150]}" for pid, words in self.network.members().items()]
+        return "\n".join(parts)
+
+    def alive(self) -> list[str]:
+        """The CLI's processes, by their command lines."""
+        mark = os.fspath(self.cli.folder)
+        return [
+            words
+            for words in self.network.members().values()
+            if mark in words or words.startswith(f"{self.cli.name} ")
+        ]

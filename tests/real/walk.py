@@ -1,0 +1,217 @@
+"""The walk that every CLI takes, step by step. What differs between them is told by their test files."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from tests.real.fleet import RealFleet
+from tests.real.turns import Failure, Reply, Scripted, Used, says
+
+# A message may begin with what an input box takes for a command, a shell line, a note, a file, a choice.
+FIRST_CHARACTERS = (
+    "! echo run by the shell",
+    "/quit is a word here",
+    "# is a heading",
+    "@nobody is a name",
+    "1",
+    "2 things are left",
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A dialog: how it comes about, and how Maestro must tell it."""
+
+    turns: tuple[Scripted, ...]
+    kind: str
+    text: str = ""  # exact, where it is the agent's own
+    labels: tuple[str, ...] = ()  # those that come first
+    preamble: str = ""
+    detail: str = ""  # of a permission: the command
+    mode: str = "cautious"
+
+
+def first_prompt(fleet: RealFleet, *, tokens: dict[str, int], used: Used) -> None:
+    """Spawned with a prompt, it works, says something, counts its tokens, and stops with all that it started."""
+    gate = threading.Event()
+    fleet.load(says("Hello from the stub.", gate=gate, used=used))
+    session_id = fleet.spawn("say hello")
+    fleet.asked("say hello")
+    assert fleet.json("session", "show", session_id)["status"] == "working"
+    assert fleet.digest(session_id)["state"] == "thinking"
+    gate.set()
+    digest = fleet.until_said(session_id, "Hello from the stub.")
+    assert "say hello" in digest["entries"][0]["text"]
+    assert [entry["source"] for entry in digest["entries"]] == ["user", "assistant"]
+    [stats] = fleet.json("session", "stats", session_id)
+    [model] = stats["models"]
+    assert {name: model[name] for name in tokens} == tokens
+    assert fleet.alive()
+    assert fleet.stop(session_id)["status"] == "stopped"
+    assert fleet.alive() == []
+
+
+def status_while_it_works(fleet: RealFleet) -> None:
+    """Working while the model is asked, finished after it has answered; each with evidence."""
+    gate = threading.Event()
+    fleet.load(says("Hello from the stub.", gate=gate))
+    session_id = fleet.spawn("say hello")
+    fleet.asked("say hello")
+    told = fleet.until(
+        "its screen and its transcript tell of it",
+        lambda: fleet.explain(session_id),
+        lambda told: {"screen", "transcript"} <= {one["source"] for one in told["evidence"]},
+    )
+    assert told["status"] in {"working", "thinking"}
+    assert told["disagreements"] == []
+    gate.set()
+    told = fleet.until_status(session_id, "finished")
+    assert told["state"] == "idle"
+    assert told["disagreements"] == []
+    assert not [words for words in told["degraded"] if "version" in words]
+
+
+def seen(fleet: RealFleet, asked: Asked) -> tuple[str, dict[str, Any]]:
+    """The dialog is told with its exact words."""
+    fleet.load(*asked.turns, says("All is answered."))
+    session_id = fleet.spawn("begin", asked.mode)
+    screen = fleet.until_asked(session_id)
+    assert screen["kind"] == asked.kind, screen
+    assert screen["questionId"]
+    if asked.text:
+        assert screen["questionText"] == asked.text
+    assert tuple(option["label"] for option in screen["options"])[: len(asked.labels)] == asked.labels
+    if asked.preamble:
+        assert screen["preamble"].endswith(asked.preamble)
+    told = fleet.explain(session_id)
+    assert told["state"] == "needs_input", told
+    assert asked.detail in told["question"]["asked"].get("detail", "")
+    return session_id, screen
+
+
+def answered(fleet: RealFleet, asked: Asked, words: str, *, results: tuple[str, ...]) -> None:
+    """The dialog is told, takes this answer, and the model gets it as its tool's result."""
+    since = len(fleet.api.received())
+    session_id, screen = seen(fleet, asked)
+    receipt = fleet.tell(session_id, words)
+    assert receipt["kind"] == "answer"
+    assert receipt["questionId"] == screen["questionId"]
+    fleet.until_said(session_id, "All is answered.")
+    assert not fleet.screen(session_id)["hasQuestion"]
+    result = fleet.api.received()[-1].tool_results()[-1] if results else ""
+    assert [part for part in results if part not in result] == [], result
+    assert len(fleet.api.received()) - since == len(asked.turns) + 1
+
+
+def refused(fleet: RealFleet, asked: Asked, words: str) -> None:
+    """A permission that is not given ends the turn, and is told as no longer asked."""
+    session_id, _ = seen(fleet, asked)
+    fleet.tell(session_id, words)
+    fleet.until_status(session_id, "interrupted", "finished")
+    assert not fleet.screen(session_id)["hasQuestion"]
+
+
+def prompted_while_idle(fleet: RealFleet, tab: str = "\t") -> None:
+    """A prompt arrives once, whole, with all its lines; `tab` is what the CLI makes of one."""
+    session_id = at_rest(fleet)
+    message = "the first line\n\n\tthe third; with 'quotes' and \"more\" $HOME `ls` é 日本 🙂"
+    since = fleet.load(says("It was read."))
+    receipt = fleet.tell(session_id, message)
+    fleet.until_said(session_id, "It was read.")
+    assert _count(fleet, since, message.replace("\t", tab)) == 1
+    assert receipt["id"] in {one["id"] for one in fleet.json("session", "prompts", session_id)}
+
+
+def a_long_prompt(fleet: RealFleet) -> None:
+    """So does one that the CLI shows as a mark only."""
+    session_id = at_rest(fleet)
+    message = "\n".join(f"line {number} of a long prompt" for number in range(400))
+    since = fleet.load(says("All of it was read."))
+    fleet.tell(session_id, message)
+    fleet.until_said(session_id, "All of it was read.")
+    assert _count(fleet, since, message) == 1
+
+
+def prompted_while_busy(fleet: RealFleet) -> None:
+    """Two prompts for one that works arrive once each, in their order."""
+    gate = threading.Event()
+    fleet.load(says("The first is done.", gate=gate), afterwards=says("The others are done."))
+    session_id = fleet.spawn("begin")
+    fleet.asked("begin")
+    fleet.tell(session_id, "then do the second")
+    fleet.tell(session_id, "and at last the third")
+    gate.set()
+    fleet.asked("and at last the third")
+    fleet.until_said(session_id, "The others are done.")
+    told = "\n".join(fleet.api.received()[-1].user_texts())
+    assert told.count("then do the second") == told.count("and at last the third") == 1
+    assert told.index("then do the second") < told.index("and at last the third")
+
+
+def first_characters(fleet: RealFleet) -> None:
+    """Messages arrive as text whatever they begin with."""
+    session_id = at_rest(fleet)
+    for number, message in enumerate(FIRST_CHARACTERS):
+        since = fleet.load(says(f"Number {number} was read."))
+        fleet.tell(session_id, message)
+        fleet.until_said(session_id, f"Number {number} was read.")
+        assert _count(fleet, since, message) == 1, message
+
+
+def at_rest(fleet: RealFleet) -> str:
+    """A session that waits for a prompt."""
+    fleet.load(says("I am ready."))
+    session_id = fleet.spawn("get ready")
+    fleet.until_said(session_id, "I am ready.")
+    return session_id
+
+
+def _count(fleet: RealFleet, since: int, message: str) -> int:
+    """How often the message, and nothing but it, stands in the conversation that the API was asked to go on with."""
+    [request] = fleet.api.received(since)
+    return list(map(_bare, request.user_texts())).count(_bare(message))
+
+
+def _bare(text: str) -> str:
+    """Without what an adapter may set before or after a text so that it is taken for one."""
+    return text.strip().removeprefix("> ").strip("\u2060 ")
+
+
+def failed(fleet: RealFleet, failure: Failure) -> None:
+    """A turn that ends with an API error is told as that, in the API's words."""
+    fleet.load(afterwards=failure)
+    session_id = fleet.spawn("fail")
+    digest = fleet.until(
+        "it failed", lambda: fleet.digest(session_id), lambda told: told["status"] == "failed"
+    )
+    assert digest["stuck"]["kind"] == "api_errors"
+    assert failure.message in digest["stuck"]["evidence"]
+    fleet.until_status(session_id, "failed")
+
+
+def limited(fleet: RealFleet, failure: Failure, *, by_transcript: bool = True) -> None:
+    """A used-up quota is told as that, not as work."""
+    fleet.load(afterwards=failure)
+    session_id = fleet.spawn("spend the rest")
+    if by_transcript:
+        fleet.until(
+            "its limit is told",
+            lambda: fleet.digest(session_id)["stuck"],
+            lambda stuck: (stuck or {}).get("kind") == "limit",
+        )
+    fleet.until_status(session_id, "limited")
+
+
+def retried(fleet: RealFleet, *turns: Scripted, status: str = "retrying") -> None:
+    """While it tries again, it says so; then it goes on."""
+    gate = threading.Event()
+    back = Reply(says("Back again.").blocks, gate=gate)
+    fleet.load(*turns, afterwards=back)
+    session_id = fleet.spawn("try")
+    try:
+        fleet.until_status(session_id, status)
+    finally:
+        gate.set()
+    fleet.until_said(session_id, "Back again.")
