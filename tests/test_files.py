@@ -49,3 +49,10 @@ def test_short_writes_are_continued(place: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(os, "write", a_few_bytes)
     files.write_atomically(str(place / "f"), bytes(range(256)))
     assert (place / "f").read_bytes() == bytes(range(256))
+
+
+def test_a_new_file_is_whole_and_alone(place: Path) -> None:
+    files.write_new(str(place / "result"), b"all of it")
+    assert (place / "result").read_bytes() == b"all of it"
+    assert [path.name for path in place.iterdir()] == ["result"]
+    assert (place / "result").stat().st_mode & 0o777 == 0o600

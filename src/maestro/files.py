@@ -24,14 +24,7 @@ def write_atomically(path: str, data: bytes, mode: int = 0o600, *, durable: bool
             _sync_folder(folder)
     except OSError as error:
         _discard(temporary)
-        if error.errno in _NO_SPACE:
-            raise DiskFull(
-                f"No space left to write {path}.", hint="Free some disk space; the old file is intact."
-            ) from error
-        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-            raise NoPermission(
-                f"{path} cannot be written: {error.strerror}.", hint="Check who owns the folder and its mode."
-            ) from error
+        _explain(error, path)
         raise
 
 
@@ -43,8 +36,23 @@ def write_new(path: str, data: bytes, mode: int = 0o600) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        _explain(error, path)
+        raise
     finally:
         os.close(descriptor)
+
+
+def _explain(error: OSError, path: str) -> None:
+    """Raise it as one of ours, if it is one that a person can do something about."""
+    if error.errno in _NO_SPACE:
+        raise DiskFull(
+            f"No space left to write {path}.", hint="Free some disk space; the old file is intact."
+        ) from error
+    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        raise NoPermission(
+            f"{path} cannot be written: {error.strerror}.", hint="Check who owns the folder and its mode."
+        ) from error
 
 
 def _write_whole(path: str, data: bytes, mode: int, *, durable: bool) -> None:

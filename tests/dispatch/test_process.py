@@ -77,8 +77,8 @@ def test_a_timeout_asks_first(place: Path) -> None:
 
 
 def test_a_timeout_kills_what_does_not_listen(place: Path) -> None:
-    words = "trap '' TERM INT HUP; (trap '' TERM; sleep 77) & setsid sleep 77 & sleep 77"
-    ended = play(program(place, "bash", "-c", words), seconds=0.5, grace=0.3)
+    words = "trap '' TERM INT HUP; (trap '' TERM; sleep 77) & setsid sleep 77 & exec sleep 77"
+    ended = play(program(place, "bash", "-c", words), seconds=2, grace=0.3)
     assert (ended.how, ended.signal, ended.survivors) == ("timeout", 9, ())
     assert processes_of(RUN) == []
 
@@ -166,6 +166,11 @@ def test_no_other_process_is_signalled() -> None:
         stranger.kill()
 
 
+def children() -> list[int]:
+    path = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+    return [int(word) for word in path.read_text().split()]
+
+
 @pytest.mark.soak
 def test_timeouts_leave_no_survivor(place: Path) -> None:
     """R7: children in sessions of their own, deaf to every signal that can be ignored."""
@@ -184,5 +189,7 @@ def test_timeouts_leave_no_survivor(place: Path) -> None:
         for start in range(0, count, 8):
             await asyncio.gather(*(one(number) for number in range(start, min(start + 8, count))))
 
+    before = set(children())
     asyncio.run(many())
+    assert set(children()) <= before  # not as zombies, either
     print(f"{count} timeouts, 0 survivors")  # noqa: T201 - what a soak run reports

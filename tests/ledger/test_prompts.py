@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from tests.ledger.support import Board
 
-from maestro.errors import Conflict, NotFound
+from maestro.errors import Conflict, NotFound, Refused
 from maestro.ids import new_id, time_of
 from maestro.ledger import prompts, questions, sessions
 from maestro.ledger.facts import NewSession, Prompt, PromptState, Question
 from maestro.ledger.journal import Once
-from maestro.ledger.roles import HUMAN, Actor
+from maestro.ledger.roles import HUMAN, Actor, require
 
 SECRET = "sk-ant-" + "q" * 40
 WAYS: dict[PromptState, tuple[PromptState, ...]] = {
@@ -181,3 +181,23 @@ def test_a_question_is_open_once_and_closed_once(board: Board, worker: str) -> N
 
 def test_an_id_tells_its_time() -> None:
     assert time_of(new_id("prom", 1_763_250_000_123)) == 1_763_250_000_123
+
+
+@pytest.mark.parametrize(
+    ("actor", "own", "may"),
+    [
+        (HUMAN, False, True),
+        (HUMAN, True, True),
+        (Actor("coordinator", "sess_1"), True, True),
+        (Actor("coordinator", "sess_1"), False, False),
+        (Actor("worker", "sess_1"), True, False),
+        (Actor("worker", "sess_1"), False, False),
+    ],
+)
+def test_who_may_prompt(actor: Actor, own: bool, may: bool) -> None:  # noqa: FBT001 - a table's columns
+    if may:
+        require(actor, "session.prompt", own=own)
+        return
+    with pytest.raises(Refused, match="may not prompt this session") as caught:
+        require(actor, "session.prompt", own=own)
+    assert "human" in caught.value.hint.lower()

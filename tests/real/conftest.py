@@ -78,7 +78,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         return
     terminalreporter.section("the real CLIs, step by step")
     for (name, step), told in sorted(rows.items(), key=lambda row: row[0][0]):
-        who = f"{name} {CLIS[name].version}"
+        who = f"{name} {CLIS[name].version}" if name in CLIS else name
         terminalreporter.line(f"{who:<16} {step:<42} {told}")
     counts = {word: sum(told.startswith(word) for told in rows.values()) for word in ("passed", "skipped")}
     left = len(rows) - sum(counts.values())

@@ -35,7 +35,7 @@ from maestro.dispatch.retry import Again, Over, next_move, resumed
 from maestro.dispatch.run import this_process
 from maestro.dispatch.runs import STDOUT_FILE, Run
 from maestro.dispatch.summary import Applied, Summary, summarize
-from maestro.errors import InvalidInput
+from maestro.errors import InvalidInput, MaestroError
 from maestro.home import locate
 
 _EVIDENCE: Final = 16 * 1024 * 1024  # of an output, when it is looked through for names of files
@@ -84,7 +84,7 @@ class _Running:
     async def run(self, begun: Callable[[Plan], None]) -> Summary:
         folder, batch = self.plan.folder, self.plan.batch
         await self._settle()
-        if self.plan.earlier is None and history.read_batch(folder) is not None:
+        if self.plan.earlier is None and history.is_used(folder):
             history.move_aside(folder)
         os.makedirs(os.path.join(folder, RESULTS), mode=0o700, exist_ok=True)
         self.ground = self._grounds()
@@ -106,8 +106,7 @@ class _Running:
 
     async def _settle(self) -> None:
         """Look after every attempt whose dispatcher died, before anything else is started."""
-        before = history.read_batch(self.plan.folder)
-        names = {agent.name for agent in (*self.plan.batch.agents, *(before.agents if before else ()))}
+        names = {agent.name for agent in self.plan.batch.agents} | set(history.names_run(self.plan.folder))
 
         async def settled(one: history.SeenAttempt) -> Attempt:
             if one.result is not None or one.found is not None:
@@ -163,7 +162,10 @@ class _Running:
     async def _attempt(self, agent: BatchAgent, at: int) -> Attempt | Stop:
         number = self.numbers[agent.name] + 1
         folder = history.attempt_folder(self.plan.folder, agent.name, number)
-        cwd = await self.ground.place_of(agent.name)
+        try:
+            cwd = await self.ground.place_of(agent.name)
+        except MaestroError as error:
+            return Stop(error.message)
         prompt = with_preamble(cwd, self.plan.prompts[agent.name])
         run = Run(
             id=run_id(self.plan.batch.id, agent.name, number),
@@ -172,7 +174,7 @@ class _Running:
             mode=self.plan.batch.mode,
             cwd=cwd,
             project=self.project,
-            timeout_s=self.plan.settings.timeout_s,
+            timeout_s=self.plan.seconds(agent.tool),
             started_at=now_ms(),
             model=agent.model,
             session_id=str(uuid.uuid4()),
@@ -211,7 +213,7 @@ class _Running:
         assert result is not None
         again = move.at if isinstance(move, Again) else None
         code = exit_code(result.status, result)
-        self.watch(Ended(agent.name, result.status, code, self.plan.settings.timeout_s, result.error, again))
+        self.watch(Ended(agent.name, result.status, code, self.plan.seconds(agent.tool), result.error, again))
         self._note_limit(agent, move)
 
     def _note_limit(self, agent: BatchAgent, move: Again | Over) -> None:

@@ -122,6 +122,24 @@ def publish(folder: str, name: str, attempt: str, status: AgentStatus, result: R
     write_atomically(f"{base}.exit", b"%d\n" % exit_code(status, result), durable=False)
 
 
+def is_used(folder: str) -> bool:
+    """Whether an earlier batch left anything, also one whose record somebody has removed."""
+    if any(os.path.lexists(os.path.join(folder, name)) for name in (RUNS, BATCH_FILE)):
+        return True
+    try:
+        return bool(os.listdir(os.path.join(folder, RESULTS)))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def names_run(folder: str) -> list[str]:
+    """The agents that have attempts."""
+    try:
+        return sorted(os.listdir(os.path.join(folder, RUNS)))
+    except FileNotFoundError:
+        return []
+
+
 def move_aside(folder: str) -> str:
     """What an earlier batch left goes into a folder of its own: nothing of it is lost. Where it went."""
     place = os.path.join(folder, EARLIER)
@@ -139,7 +157,7 @@ def move_aside(folder: str) -> str:
 def _numbers(place: str) -> list[int]:
     try:
         return sorted(int(name) for name in os.listdir(place) if name.isascii() and name.isdecimal())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
@@ -106,15 +107,16 @@ class Shared(Unwatched):
         self._running: set[str] = set()
         self._last: dict[str, str] | None = None
         self._head = ""
+        self._notes: list[str] = []
 
     async def entered(self, name: str) -> None:
         async with self._lock:
-            await self._look()
+            await self._try_to_look()
             self._running.add(name)
 
     async def left(self, name: str, told: Callable[[], bytes]) -> None:
         async with self._lock:
-            await self._look()
+            await self._try_to_look()
             self._running.discard(name)
             text = told()
             changed = {file for one in self._seen.intervals if name in one.running for file in one.changed}
@@ -124,7 +126,16 @@ class Shared(Unwatched):
                 write_atomically(self._record, msgspec.json.encode(self._seen), durable=False)
 
     async def harvest(self) -> Harvest:
-        return Harvest(attributed(self._seen.intervals, self._seen.named))
+        return Harvest(attributed(self._seen.intervals, self._seen.named), notes=tuple(self._notes))
+
+    async def _try_to_look(self) -> None:
+        """A repository that cannot be read is a note; the agents go on."""
+        if self._notes:
+            return
+        try:
+            await self._look()
+        except MaestroError as error:
+            self._notes.append(f"Which files were changed cannot be told: {error.message}")
 
     async def _look(self) -> None:
         states, head = await asyncio.to_thread(self._states)
@@ -185,7 +196,10 @@ class Apart:
 
     async def left(self, name: str, told: Callable[[], bytes]) -> None:  # noqa: ARG002 - the port's
         async with self._lock:
-            await asyncio.to_thread(self._keep_patch, name)
+            try:
+                await asyncio.to_thread(self._keep_patch, name)
+            except MaestroError:
+                pass  # the harvest tries again, and tells
 
     async def harvest(self) -> Harvest:
         async with self._lock:
@@ -278,6 +292,8 @@ def grounds(
     record = os.path.join(folder, CHANGES_FILE)
     if isolate == "worktree":
         return Apart(root, record, worktrees_folder, results, batch_id)
-    if reads_only or Git(root).maybe("rev-parse", "--is-inside-work-tree") != "true":
+    if reads_only or shutil.which("git") is None:
+        return Unwatched(root)
+    if Git(root).maybe("rev-parse", "--is-inside-work-tree") != "true":
         return Unwatched(root)
     return Shared(root, record, spared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from maestro.dispatch.retry import RetryPolicy
 from maestro.dispatch.roster import RosterAgent, load_roster
 from maestro.dispatch.run import check
 from maestro.dispatch.runs import Run, checked_seconds
-from maestro.dispatch.settings import Settings, read_settings
+from maestro.dispatch.settings import TIMEOUT, Settings, read_settings
 from maestro.dispatch.tools import Tool, Toolbox
 from maestro.errors import Conflict, InvalidInput, NotFound
 from maestro.home import locate
@@ -68,6 +69,11 @@ class Plan(NamedTuple):
     def tool(self, name: str) -> Tool:
         return self.box.tools[name]
 
+    def seconds(self, name: str) -> float:
+        """How long an agent of this tool may take: as the batch says, else as the tool's own file does."""
+        is_said = self.order.timeout_s is not None or self.env.get(TIMEOUT)
+        return self.settings.timeout_s if is_said else self.tool(name).timeout or self.settings.timeout_s
+
 
 def dispatch_folder(given: str) -> str:
     """The folder, if there is a batch to be made of it or to go on with."""
@@ -113,7 +119,7 @@ def plan(order: Order, env: Mapping[str, str], now: int) -> Plan:
     for prompt in prompts:
         check_prompt(prompt.name, texts[prompt.file])
     box = toolbox(root, env)
-    agents = _agents(prompts, roster, order, settings, box, goes_on)
+    agents = _agents(prompts, roster, order, settings, _Tools(box, env.get("PATH")), goes_on)
     batch = Batch(
         id=goes_on.id if goes_on else new_id("batch", now),
         agents=agents,
@@ -193,7 +199,7 @@ def _agents(
     roster: Mapping[str, RosterAgent],
     order: Order,
     settings: Settings,
-    box: Toolbox,
+    tools: _Tools,
     goes_on: Batch | None,
 ) -> tuple[BatchAgent, ...]:
     """Every agent with its tool and model: as the command says, else as it began, else as the roster says."""
@@ -204,8 +210,8 @@ def _agents(
         persona = roster.get(normalized(prompt.agent), RosterAgent(prompt.agent))
         before = began.get(prompt.name)
         said = for_one.get(prompt.name) or for_one.get(prompt.agent) or for_all
-        wanted = said or (before.tool if before else "") or persona.cli or box.default or DEFAULT_TOOL
-        tool, described = box.find(wanted)
+        wanted = said or (before.tool if before else "") or persona.cli or tools.box.default or DEFAULT_TOOL
+        tool, described = tools.installed(wanted)
         own_model = persona.model if persona.model != "inherit" and persona.cli in {"", tool} else ""
         model = settings.model or (before.model if before and before.tool == tool else "") or own_model
         found[prompt.name] = BatchAgent(
@@ -217,6 +223,17 @@ def _agents(
         )
     gone = {name: agent for name, agent in began.items() if name not in found}
     return tuple((gone | found)[name] for name in sorted(gone | found))
+
+
+class _Tools(NamedTuple):
+    box: Toolbox
+    path: str | None
+
+    def installed(self, wanted: str) -> tuple[str, Tool]:
+        """The tool or, where it is not installed, the first of its fallbacks that is."""
+        candidates = self.box.candidates(wanted)
+        there = (one for one in candidates if shutil.which(adapter(*one).program, path=self.path))
+        return next(there, candidates[0])
 
 
 def _tools_asked(words: Sequence[str], known: set[str]) -> tuple[str, dict[str, str]]:
@@ -244,7 +261,7 @@ def _check_tools(made: Plan) -> None:
             mode=made.batch.mode,
             cwd=made.batch.root,
             project=places.project_root(made.batch.root),
-            timeout_s=made.settings.timeout_s,
+            timeout_s=made.seconds(agent.tool),
             started_at=0,
             model=agent.model,
         )

@@ -154,17 +154,17 @@ async def _end_leftovers(mark: str) -> tuple[int, ...]:
     orphans = _orphans_of(mark)
     if not orphans:
         return ()
-    survivors = await _end_all(mark, None, orphans, 0.0)
-    _reap(orphans)
-    return survivors
+    return await _end_all(mark, None, orphans, 0.0)
 
 
-def _reap(adopted: Iterable[ProcessId]) -> None:
-    for orphan in adopted:
-        try:
-            os.waitpid(orphan.pid, os.WNOHANG)
-        except ChildProcessError:
-            pass  # it was adopted by somebody else
+def _reap(ended: Iterable[ProcessId]) -> None:
+    """Take leave of what we adopted: what nobody waits for stays in the list of processes for ever."""
+    for process in ended:
+        if process.pid not in _running:
+            try:
+                os.waitpid(process.pid, os.WNOHANG)
+            except ChildProcessError:
+                pass  # its own parent did
 
 
 async def _end_all(
@@ -172,7 +172,7 @@ async def _end_all(
 ) -> tuple[int, ...]:
     def end() -> tuple[int, ...]:
         try:
-            end_tree(root, mark, grace=grace, also=also, variable=RUN_MARKER)
+            _reap(end_tree(root, mark, grace=grace, also=also, variable=RUN_MARKER))
         except TimedOut as error:
             return tuple(error.context["pids"])
         return ()

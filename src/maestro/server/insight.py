@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -91,11 +92,18 @@ class Insight:
             terminal = terminal_named(session.agent)
             path = self._crew.transcript_of(session)
             if terminal is not None and path is not None:
-                with open(path, "rb") as file:
-                    known = terminal.version_in(file.read(_HEAD))
+                known = terminal.version_in(_head(path))
         if known:
             self._versions[session.id] = known
         return self._versions.get(session.id, "")
+
+
+def _head(path: os.PathLike[str]) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_HEAD)
+    except OSError:
+        return b""  # it was removed since
 
 
 def _of_sight(session: Session, sight: Sight | None) -> list[Says]:

@@ -236,6 +236,25 @@ def test_a_tool_for_all_and_for_one(stage: Stage) -> None:
     assert [row["tool"] for row in stage.summary["agents"]] == ["other"] * 3
 
 
+def test_a_tool_that_is_not_installed(stage: Stage) -> None:
+    """Its fallback takes over, with the time that its own file gives it; without one nothing begins."""
+    more = (
+        '[tools.absent]\ncommand = ["no-such-program"]\nfallbacks = ["quick"]\n'
+        '[tools.quick]\ncommand = ["sleep", "60"]\ntimeout = 1\n'
+        '[tools.alone]\ncommand = ["no-such-program"]\n'
+    )
+    with (Path(stage.maestro.env["MAESTRO_HOME"]) / "tools.toml").open("a") as file:
+        file.write(more)
+    stage.write(coder="echo")
+    done = stage.run("--to", "alone")
+    assert done.returncode == 3
+    assert "no-such-program is not on PATH." in done.stderr
+    assert not stage.results.exists()
+    done = stage.run("--to", "absent")
+    assert "coder: TIMEOUT (exceeded 1s)" in done.stdout
+    assert stage.row("coder")["tool"] == "quick"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -290,6 +309,16 @@ def test_a_new_batch_keeps_the_results_of_the_last(stage: Stage) -> None:
     assert json.loads((stage.results / "coder.json").read_text())["text"] == "two"
     earlier = stage.folder / "earlier" / "1"
     assert json.loads((earlier / "results" / "coder.json").read_text())["text"] == "one"
+
+
+def test_attempts_without_a_record_are_kept(stage: Stage) -> None:
+    stage.write(coder="echo one")
+    assert stage.run().returncode == 0
+    (stage.folder / "batch.json").unlink()
+    stage.write(coder="echo two")
+    assert stage.run().returncode == 0
+    kept = stage.folder / "earlier" / "1" / "runs" / "coder" / "1" / "result.json"
+    assert json.loads(kept.read_text())["text"] == "one"
 
 
 def test_events_of_a_daemon_that_is_up(stage: Stage) -> None:

@@ -132,3 +132,21 @@ def test_the_batch_s_own_folder_is_no_change(repository: Stage) -> None:
     stage.write(a="echo x > src/own.txt; echo ok")
     assert stage.run().returncode == 0
     assert stage.row("a")["files_changed"] == ["src/own.txt"]
+
+
+def test_an_agent_that_breaks_its_worktree_is_told(repository: Stage) -> None:
+    stage = repository
+    stage.write(
+        a="echo kept > src/own.txt; echo broken > .git; echo ok", b="echo b > src/file-b.txt; echo ok"
+    )
+    assert stage.run("--isolate", "worktree", "--apply").returncode == 0
+    assert (Path(stage.row("a")["worktree"]) / "src" / "own.txt").read_text() == "kept\n"
+    assert any("The changes of a in" in note for note in stage.summary["notes"])
+    assert (stage.project / "src" / "file-b.txt").read_text() == "b\n"
+
+
+def test_an_agent_that_breaks_the_repository_is_told(repository: Stage) -> None:
+    stage = repository
+    stage.write(a="echo nonsense > .git/index; echo ok", b="echo fine")
+    assert stage.run("--concurrent", "1").returncode == 0
+    assert any("cannot be told" in note for note in stage.summary["notes"])

@@ -14,7 +14,7 @@ from maestro.dispatch.budget import Caps, Spent, exhausted, spent
 from maestro.dispatch.changes import FileConflict, Interval, attributed, names_file
 from maestro.dispatch.prompts import named, sanitized
 from maestro.dispatch.retry import Again, Over, RetryPolicy, next_move, parsed_retries, resumed
-from maestro.dispatch.runs import RunResult, RunStatus
+from maestro.dispatch.runs import EXIT_CODES, RunResult, RunStatus
 from maestro.errors import InvalidInput
 
 NOW = 1_800_000_000_000
@@ -170,7 +170,7 @@ def test_a_file_is_named_by_its_path_or_a_name_that_is_no_word() -> None:
         ("failed", {"exit_code": None, "signal": 15}, 143),
         ("failed", {"exit_code": None}, 1),
         ("cancelled", {"exit_code": 0}, 130),
-        ("denied", {"exit_code": 0}, 8),
+        ("denied", {"exit_code": 0}, EXIT_CODES["denied"]),
         ("limit", {"exit_code": 1}, 1),
     ],
 )

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.support import BIN, Maestro, clean_env
+from tests.support import BIN, Maestro, clean_env, end_all_of, forbid_start
 
 from maestro import processes
 from maestro.server import lifecycle
@@ -314,9 +314,12 @@ class Stage:
             if process.poll() is None:
                 process.kill()
             process.communicate()
-        lifecycle.stop(self.maestro.home, force=True)
+        # Agents that end now say so by their hooks, which would start a daemon again.
+        forbid_start(self.maestro.home)
         for socket in (self.own_socket, *map(str, Path(self.maestro.home.path("fleets")).glob("*"))):
             subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
+        lifecycle.stop(self.maestro.home, force=True)
+        end_all_of(self.maestro.home)
         shutil.rmtree(self.place, ignore_errors=True)
 
 

@@ -136,7 +136,7 @@ class Bash:
         self._marks += 1
         await self.tmux.press(self.ref, tuple(self._mark))
         async with asyncio.timeout(PATIENCE):
-            while self._mark not in await self.tmux.capture(self.ref):
+            while self._mark not in await self.tmux.capture(self.ref):  # noqa: ASYNC110 - tmux does not tell
                 await asyncio.sleep(0.002)
 
     @property
