@@ -11,7 +11,7 @@ from maestro.dispatch.runs import EXIT_CODES, Process, RunResult, RunStatus
 
 PROMPTS: Final = "prompts"
 RESULTS: Final = "results"
-RUNS: Final = "runs"  # <name>/<attempt>: a run's folder each
+RUNS: Final = "runs"  # <name>.<attempt>: a run's folder each
 EARLIER: Final = "earlier"  # what earlier batches of this folder left
 BATCH_FILE: Final = "batch.json"
 CHANGES_FILE: Final = "changes.json"  # which files each agent changed

@@ -17,6 +17,7 @@ from maestro.dispatch.batch import (
     MOST_FAILURES,
     PROMPTS,
     RESULTS,
+    RUNS,
     AgentEnd,
     AgentStatus,
     Attempt,
@@ -106,7 +107,6 @@ class _Running:
 
     async def _settle(self) -> None:
         """Look after every attempt whose dispatcher died, before anything else is started."""
-        names = {agent.name for agent in self.plan.batch.agents} | set(history.names_run(self.plan.folder))
 
         async def settled(one: history.SeenAttempt) -> Attempt:
             if one.result is not None or one.found is not None:
@@ -114,12 +114,13 @@ class _Running:
             result, found = await self.engine.settle(one.run, one.folder)
             return Attempt(number=one.number, result=result, found=found)
 
-        for name in sorted(names):
-            seen = history.attempts_of(self.plan.folder, name)
-            done = [await settled(one) for one in seen]
-            goes_on = self.plan.earlier is not None
-            self.attempts[name] = done if goes_on else []
-            self.numbers[name] = history.last_number(self.plan.folder, name) if goes_on else 0
+        seen = history.attempts(self.plan.folder)
+        done = {name: [await settled(one) for one in ones] for name, ones in seen.items()}
+        numbers = history.last_numbers(self.plan.folder)
+        goes_on = self.plan.earlier is not None
+        for agent in self.plan.batch.agents:
+            self.attempts[agent.name] = done.get(agent.name, []) if goes_on else []
+            self.numbers[agent.name] = numbers.get(agent.name, 0) if goes_on else 0
 
     def _grounds(self) -> Grounds:
         batch = self.plan.batch
@@ -144,7 +145,7 @@ class _Running:
             if isinstance(moves[agent.name], Again) and agent.name not in self.plan.prompts:
                 raise InvalidInput(
                     f"{agent.name} is not finished, and its prompt {agent.prompt} is gone.",
-                    hint=f"Its last one is in {os.path.join(self.plan.folder, 'runs', agent.name)}.",
+                    hint=f"Its last one is below {os.path.join(self.plan.folder, RUNS)}.",
                 )
 
     async def _agent(self, agent: BatchAgent, move: Again | Over) -> AgentEnd:

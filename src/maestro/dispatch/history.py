@@ -92,26 +92,36 @@ def read_summary(folder: str) -> Summary | None:
     return _whole(os.path.join(folder, RESULTS, SUMMARY_FILE), Summary)
 
 
-def attempts_of(folder: str, name: str) -> list[SeenAttempt]:
-    """The attempts of an agent that had begun, in order."""
-    place = os.path.join(folder, RUNS, name)
-    seen = []
-    for number in _numbers(place):
-        path = os.path.join(place, str(number))
+def attempts(folder: str) -> dict[str, list[SeenAttempt]]:
+    """By agent, the attempts that had begun, in order. Those that had not, and their numbers, are passed over."""
+    found: dict[str, list[SeenAttempt]] = {}
+    for name, number in _attempt_folders(folder):
+        path = attempt_folder(folder, name, number)
         run = _whole(os.path.join(path, RUN_FILE), Run)
         result = _whole(os.path.join(path, RESULT_FILE), RunResult)
         if run is not None:
-            seen.append(SeenAttempt(number, path, run, result, _whole(os.path.join(path, FOUND_FILE), Found)))
-    return seen
+            seen = SeenAttempt(number, path, run, result, _whole(os.path.join(path, FOUND_FILE), Found))
+            found.setdefault(name, []).append(seen)
+    return found
 
 
-def last_number(folder: str, name: str) -> int:
-    """The highest number that was ever used for an attempt of this agent; 0 for none."""
-    return max(_numbers(os.path.join(folder, RUNS, name)), default=0)
+def last_numbers(folder: str) -> dict[str, int]:
+    """By agent, the highest number that was ever used for an attempt."""
+    return dict(_attempt_folders(folder))
 
 
 def attempt_folder(folder: str, name: str, number: int) -> str:
-    return os.path.join(folder, RUNS, name, str(number))
+    # One folder deep: making a folder costs more than anything else that is written for a run.
+    return os.path.join(folder, RUNS, f"{name}.{number}")
+
+
+def _attempt_folders(folder: str) -> list[tuple[str, int]]:
+    try:
+        entries = os.listdir(os.path.join(folder, RUNS))
+    except FileNotFoundError:
+        return []
+    parts = (entry.rpartition(".") for entry in entries)
+    return sorted((name, int(number)) for name, _, number in parts if number.isascii() and number.isdecimal())
 
 
 def publish(folder: str, name: str, attempt: str, status: AgentStatus, result: RunResult) -> None:
@@ -130,14 +140,6 @@ def is_used(folder: str) -> bool:
         return bool(os.listdir(os.path.join(folder, RESULTS)))
     except (FileNotFoundError, NotADirectoryError):
         return False
-
-
-def names_run(folder: str) -> list[str]:
-    """The agents that have attempts."""
-    try:
-        return sorted(os.listdir(os.path.join(folder, RUNS)))
-    except FileNotFoundError:
-        return []
 
 
 def move_aside(folder: str) -> str:

@@ -1,8 +1,4 @@
-"""The sessions that live in panes: start, find again, end. What is about to happen is recorded before it does.
-
-A session's pane carries its id (`@session_id`), so that whatever was recorded when the daemon died, the pane and the
-session find each other again.
-"""
+"""The sessions that live in panes: start and end. What is about to happen is recorded before it does."""
 
 from __future__ import annotations
 
@@ -11,21 +7,16 @@ import os
 import shutil
 import sys
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
-import structlog
 
-from maestro import home as homes
-from maestro import processes
 from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest
-from maestro.agents.registry import agent_named, hooked_named, launcher_named, terminal_named
-from maestro.agents.screen import captured
-from maestro.errors import Conflict, MaestroError, Refused
+from maestro.agents.registry import agent_named, hooked_named, launcher_named
+from maestro.errors import Conflict, MaestroError
 from maestro.files import write_atomically
 from maestro.fleet.door import FOLDER
-from maestro.fleet.fleets import Fleets
 from maestro.fleet.isolate import Sandbox, isolated
 from maestro.fleet.launch import (
     LAUNCH_FILE,
@@ -38,19 +29,13 @@ from maestro.fleet.launch import (
 from maestro.fleet.processtree import GRACE_SECONDS, ProcessId, end_tree
 from maestro.fleet.prompt import PromptTask, first_prompt
 from maestro.fleet.requests import Spawn
+from maestro.fleet.roll import Roll
 from maestro.fleet.tmux import Pane, Tmux
 from maestro.ledger import sessions, tasks
-from maestro.ledger.facts import NewSession, Place, Session, SessionChange, SessionStatus
-from maestro.ledger.journal import Change, Journal, Once
+from maestro.ledger.facts import NewSession, Session
+from maestro.ledger.journal import Change, Once
 from maestro.ledger.roles import HUMAN, Actor, require
 from maestro.worktrees import worktree as worktrees
-
-_log = structlog.get_logger("crew")
-
-READY_SECONDS: Final = 30.0
-_LOOK_SECONDS: Final = 0.05
-_LAST_LINES: Final = 15
-_STATUS_LOOKS: Final = 30
 
 
 class Begun(NamedTuple):
@@ -62,27 +47,8 @@ class Begun(NamedTuple):
     quiet: bool  # without a prompt an agent writes nothing: its screen must do as evidence
 
 
-class Crew(Fleets):
+class Crew(Roll):
     """Every fleet of this daemon, with the sessions in it."""
-
-    def __init__(
-        self, journal: Journal, home: homes.Home, transcript_of: Callable[[Session], os.PathLike[str] | None]
-    ) -> None:
-        super().__init__(journal, home)
-        self.transcript_of = transcript_of
-        # Set by whoever reads screens: told when tmux has news of a fleet; types what a CLI cannot be started with.
-        self.on_change: Callable[[str], None] = lambda _fleet: None
-        self.type_first: Callable[[Session, str], Awaitable[None]] | None = None
-        self._settling: dict[str, asyncio.Task[None]] = {}
-        self._unsettled: set[str] = set()
-        self._stopping: set[str] = set()
-
-    async def close(self) -> None:
-        self._closed = True
-        for task in self._settling.values():
-            task.cancel()
-        await asyncio.gather(*self._settling.values(), return_exceptions=True)
-        await super().close()
 
     # Starting.
 
@@ -281,127 +247,6 @@ class Crew(Fleets):
             tasks=tuple(PromptTask(task.id, task.title, task.description) for task in own),
         )
 
-    async def _ready(self, tmux: Tmux, session_id: str, pane: Pane, *, quiet: bool) -> Session:
-        """Wait for evidence that the agent is there: its transcript, or, without a prompt, its screen; or a dialog
-        that it shows first. An agent that dies before has failed, and its last screen says why."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + READY_SECONDS
-        while loop.time() < deadline:
-            session = await self.session(session_id)
-            if session.status != "spawning":
-                return session
-            now = next(
-                (p for p in await tmux.panes() if p.ref == pane.ref or p.pane_id == pane.pane_id), None
-            )
-            if now is None or now.dead:
-                return await self._died(tmux, session_id, now)
-            if await asyncio.to_thread(self.transcript_of, session) is not None:
-                return await self._move(session_id, "working")
-            shown = await self._shown_status(tmux, now, session.agent)
-            if shown is not None and (quiet or shown == "needs_input"):
-                return await self._move(session_id, shown)
-            await asyncio.sleep(_LOOK_SECONDS)
-        # It lives, and nothing proves more: its status stays as it is.
-        return await self.session(session_id)
-
-    @staticmethod
-    async def _shown_status(tmux: Tmux, pane: Pane, agent: str) -> SessionStatus | None:
-        """What the screen says of an agent that has just been started."""
-        terminal = terminal_named(agent)
-        capture = captured(await tmux.capture(pane.ref, escapes=True), title=pane.title)
-        if terminal is None:
-            return "idle" if any(capture.lines) else None
-        screen = terminal.read_screen(capture)
-        if screen.question is not None or screen.state == "dialog":
-            return "needs_input"
-        return "idle" if screen.state in {"idle", "error", "limit"} else None
-
-    async def _died(self, tmux: Tmux, session_id: str, pane: Pane | None) -> Session:
-        if pane is None:
-            return await self._end(session_id, "error", "Its pane is gone.")
-        pane = await self._with_exit_status(tmux, pane)
-        shown = (await tmux.capture(pane.ref, lines=_LAST_LINES)).splitlines()
-        written = [line for line in shown if line.strip() and not line.startswith("Pane is dead")]
-        screen = "\n".join(written[-_LAST_LINES:])
-        code = (
-            f"exit code {pane.exit_status}" if pane.exit_status is not None else f"signal {pane.exit_signal}"
-        )
-        return await self._end(session_id, "error", f"It ended early ({code}):\n{screen}")
-
-    @staticmethod
-    async def _with_exit_status(tmux: Tmux, pane: Pane) -> Pane:
-        """tmux may know that a program ended before it knows how."""
-        for _ in range(_STATUS_LOOKS):
-            if pane.exit_status is not None or pane.exit_signal:
-                break
-            await asyncio.sleep(_LOOK_SECONDS)
-            pane = await tmux.pane(pane.pane_id)
-        return pane
-
-    # Finding again.
-
-    async def settle(self) -> None:
-        """After a start of the daemon: connect to every fleet that runs, and see what became of its sessions."""
-        live = await asyncio.to_thread(self.journal.read, lambda c: sessions.list_sessions(c, active=True))
-        fleets = {session.place.fleet for session in live if session.place} | set(self.names())
-        for fleet in sorted(fleets):
-            await self.settle_fleet(fleet)
-        for session in live:
-            interrupted = session.status == "spawning" and session.place is None
-            mine = session.host == self.journal.host and session.mode is not None
-            if interrupted and mine and not await self._adopt_pane(session, fleets):
-                await self._end(session.id, "error", "The daemon died before it was started.")
-
-    async def settle_fleet(self, fleet: str) -> None:
-        """Sessions whose pane is gone or dead have ended; say so."""
-        tmux = await self.running(fleet)
-        panes = {pane.session_id: pane for pane in await tmux.panes() if pane.session_id} if tmux else {}
-        live = await asyncio.to_thread(self.journal.read, lambda c: sessions.list_sessions(c, active=True))
-        for session in live:
-            if session.place is None or session.place.fleet != fleet or session.host != self.journal.host:
-                continue
-            if session.id in self._stopping:
-                continue  # whoever stops it says how it ended
-            pane = panes.get(session.id)
-            if pane is None:
-                await self._end(session.id, "error", f"{GONE} tmux or the pane ended.")
-            elif pane.dead and session.status != "spawning":
-                assert tmux is not None
-                pane = await self._with_exit_status(tmux, pane)
-                if pane.exit_status == 0:
-                    await self._end(session.id, "stopped", "It ended by itself.")
-                else:
-                    await self._died(tmux, session.id, pane)
-
-    async def _adopt_pane(self, session: Session, fleets: set[str]) -> bool:
-        for fleet in fleets:
-            tmux = await self.running(fleet)
-            pane = await self._pane_of(tmux, session.id) if tmux else None
-            if tmux is not None and pane is not None:
-                await self.place(session.id, fleet, pane.label, pane)
-                await self._ready(tmux, session.id, pane, quiet=False)
-                return True
-        return False
-
-    def _changed(self, fleet: str) -> None:
-        """tmux has news: look what became of the sessions, once for any number of news."""
-        super()._changed(fleet)
-        if self._closed:
-            return
-        self.on_change(fleet)
-        self._unsettled.add(fleet)
-        running = self._settling.get(fleet)
-        if running is None or running.done():
-            self._settling[fleet] = asyncio.get_running_loop().create_task(self._settle_soon(fleet))
-
-    async def _settle_soon(self, fleet: str) -> None:
-        while fleet in self._unsettled:
-            self._unsettled.discard(fleet)
-            try:
-                await self.settle_fleet(fleet)
-            except MaestroError as error:
-                _log.warning("settle", fleet=fleet, error=error.message)
-
     # Ending.
 
     async def stop(
@@ -438,57 +283,6 @@ class Crew(Fleets):
         pane = await self._pane_of(tmux, session.id) if tmux else None
         if tmux is not None and pane is not None:
             await tmux.kill_pane(pane.ref)
-
-    # The ledger.
-
-    async def require_sight(self, actor: Actor, session_id: str) -> None:
-        """Raise unless the actor may see what this pane's session shows."""
-        session = await self.session(session_id)
-        await asyncio.to_thread(
-            self.journal.read, lambda connection: sessions.require_sight(connection, actor, session)
-        )
-
-    async def has_sight(self, actor: Actor, session_id: str) -> bool:
-        try:
-            await self.require_sight(actor, session_id)
-        except Refused:
-            return False
-        return True
-
-    async def session(self, wanted: str) -> Session:
-        return await asyncio.to_thread(self.journal.read, lambda c: sessions.get_session(c, wanted))
-
-    async def _pane_of(self, tmux: Tmux, session_id: str) -> Pane | None:
-        return next((pane for pane in await tmux.panes() if pane.session_id == session_id), None)
-
-    async def place(self, session_id: str, fleet: str, label: str, pane: Pane) -> None:
-        place = Place(
-            fleet=fleet,
-            label=label,
-            pane_id=pane.pane_id,
-            pane_pid=pane.pane_pid,
-            server_pid=pane.server_pid,
-            server_started=pane.server_started,
-        )
-        started = processes.start_time(pane.pane_pid)
-        birth = (started, processes.boot_id()) if started is not None else None
-        await self._write(HUMAN, lambda c: sessions.place_session(c, session_id, place, birth))
-
-    async def _move(self, session_id: str, status: SessionStatus) -> Session:
-        change = SessionChange(status=status)
-        await self._write(HUMAN, lambda c: sessions.change_session(c, session_id, change, None))
-        return await self.session(session_id)
-
-    async def _end(self, session_id: str, status: SessionStatus, why: str) -> Session:
-        await self._write(HUMAN, lambda c: sessions.end_session(c, session_id, status, why))
-        return await self.session(session_id)
-
-    async def _write(self, actor: Actor, work: Callable[[Change], str]) -> None:
-        await asyncio.to_thread(self.journal.write, actor, work)
-
-
-# How a session that was not ended by anybody is marked: `up --resume` opens these again.
-GONE: Final = "Gone:"
 
 
 def _has_prompt(request: Spawn, session: Session) -> bool:

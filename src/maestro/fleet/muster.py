@@ -8,9 +8,10 @@ import os
 from maestro.agents.launch import Launcher
 from maestro.agents.registry import agent_named, agent_names
 from maestro.errors import MaestroError
-from maestro.fleet.crew import GONE, Begun, Crew
+from maestro.fleet.crew import Begun, Crew
 from maestro.fleet.layout import FleetPlan, PanePlan, parse_fleet
 from maestro.fleet.requests import PaneOutcome, Spawn, Up, UpOutcome
+from maestro.fleet.roll import GONE
 from maestro.ledger import projects, sessions
 from maestro.ledger.facts import Session
 from maestro.ledger.journal import Change

@@ -42,7 +42,11 @@ def test_a_retry(stage: Stage) -> None:
     assert text_of(stage, "coder") == "third"
     assert (stage.row("tester")["status"], stage.row("tester")["attempts"]) == ("failed", 3)
     assert "Dispatching: coder (sh), attempt 3" in done.stdout
-    assert sorted(os.listdir(stage.folder / "runs" / "tester")) == ["1", "2", "3"]
+    assert sorted(path.name for path in (stage.folder / "runs").glob("tester.*")) == [
+        "tester.1",
+        "tester.2",
+        "tester.3",
+    ]
 
 
 def test_a_limit_holds_its_tool_until_it_resets(stage: Stage) -> None:
@@ -74,7 +78,7 @@ def test_a_limit_that_is_too_far_away_ends_the_batch_and_resume_goes_on(stage: S
     assert stage.run("--concurrent", "1", "--max-wait", "60", "--resume").returncode >= 1
     assert stage.row("coder")["attempts"] == 1
     (stage.project / "over").touch()
-    result = stage.folder / "runs" / "coder" / "1" / "result.json"
+    result = stage.folder / "runs" / "coder.1" / "result.json"
     result.write_text(json.dumps(json.loads(result.read_text()) | {"resets_at": 1000}))
     assert stage.run("--concurrent", "1", "--max-wait", "60", "--resume").returncode == 0
     assert [row["status"] for row in stage.summary["agents"]] == ["success", "success"]
@@ -122,7 +126,7 @@ def test_finished_agents_are_not_run_again(stage: Stage) -> None:
 def test_a_half_written_result_is_not_finished(stage: Stage) -> None:
     stage.write(coder="echo x >> tries; echo fine")
     assert stage.run().returncode == 0
-    result = stage.folder / "runs" / "coder" / "1" / "result.json"
+    result = stage.folder / "runs" / "coder.1" / "result.json"
     result.write_bytes(result.read_bytes()[:40])
     assert stage.run("--resume").returncode == 0
     assert (stage.project / "tries").read_text() == "x\nx\n"
@@ -211,7 +215,7 @@ def test_a_restart_ends_what_is_left_and_keeps_what_there_is(stage: Stage) -> No
     assert stage.run("--restart").returncode == 0
     assert stage.alive() == {}
     assert text_of(stage, "coder") == "anew"
-    assert (stage.folder / "earlier" / "1" / "runs" / "coder" / "1" / "found.json").exists()
+    assert (stage.folder / "earlier" / "1" / "runs" / "coder.1" / "found.json").exists()
 
 
 @pytest.mark.soak

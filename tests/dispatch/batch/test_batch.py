@@ -201,7 +201,7 @@ def test_variables(stage: Stage) -> None:
     )
     assert second - first >= 1000 - 200  # the second start is a second after the first
     assert not (stage.folder / "prompts").exists()
-    kept = stage.folder / "runs" / "coder" / "1" / "prompt.md"
+    kept = stage.folder / "runs" / "coder.1" / "prompt.md"
     assert kept.read_text().endswith("echo $(($(date +%s%N) / 1000000))")
     again = stage.maestro(*words, "--resume", env=env)
     assert again.returncode == 0, again.stderr
@@ -317,7 +317,7 @@ def test_attempts_without_a_record_are_kept(stage: Stage) -> None:
     (stage.folder / "batch.json").unlink()
     stage.write(coder="echo two")
     assert stage.run().returncode == 0
-    kept = stage.folder / "earlier" / "1" / "runs" / "coder" / "1" / "result.json"
+    kept = stage.folder / "earlier" / "1" / "runs" / "coder.1" / "result.json"
     assert json.loads(kept.read_text())["text"] == "one"
 
 
