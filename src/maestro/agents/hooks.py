@@ -44,7 +44,8 @@ class HookEvent(msgspec.Struct, frozen=True):
     name: str
     matcher: str = ""  # the tools that it is for; no hook sits on ordinary tool calls
     waits: bool = False  # it stays while the question is open: its output is the answer
-    answers: bool = False  # what it prints is for the model, so the agent is held until we know it; not for long
+    # What it prints is for the model: the agent is held, not for long, until we know it.
+    answers: bool = False
 
 
 @runtime_checkable

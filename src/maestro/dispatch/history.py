@@ -174,24 +174,29 @@ def _whole(path: str, kind: type[T]) -> T | None:
 
 def _same_file(source: str, target: str) -> None:
     """One file under two names; where the disk cannot do that, a copy."""
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        write_atomically(target, b"", durable=False)  # it never came to printing anything
+    except OSError:
+        _replace_by(source, target)
+
+
+def _replace_by(source: str, target: str) -> None:
+    # Renaming one name of a file onto another name of the same file does nothing at all.
+    if os.path.exists(target) and os.path.samefile(source, target):
+        return
     temporary = f"{target}.{os.urandom(6).hex()}.tmp"
     try:
         try:
             os.link(source, temporary)
-        except FileNotFoundError:
-            write_atomically(target, b"", durable=False)  # it never came to printing anything
-            return
         except OSError:
             shutil.copyfile(source, temporary)
-        # Renaming one name of a file onto another name of the same file does nothing at all.
-        if os.path.exists(target) and os.path.samefile(temporary, target):
-            return
         os.rename(temporary, target)
-    finally:
-        try:
+    except OSError:
+        if os.path.exists(temporary):
             os.unlink(temporary)
-        except FileNotFoundError:
-            pass
+        raise
 
 
 def _pretty(value: object) -> bytes:
