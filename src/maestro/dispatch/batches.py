@@ -88,6 +88,7 @@ class _Running:
         if self.plan.earlier is None and history.is_used(folder):
             history.move_aside(folder)
         os.makedirs(os.path.join(folder, RESULTS), mode=0o700, exist_ok=True)
+        history.clear_halves(folder)
         self.ground = self._grounds()
         history.write_batch(folder, msgspec.structs.replace(batch, runner=this_process()))
         begun(self.plan)

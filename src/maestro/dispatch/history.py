@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -31,6 +32,8 @@ from maestro.errors import Conflict, InvalidInput, NoPermission
 from maestro.files import write_atomically
 
 T = TypeVar("T")
+
+_HALF: Final = re.compile(r"\.(json|exit|log|patch)\.[0-9a-f.]+\.tmp$")
 
 
 class SeenAttempt(NamedTuple):
@@ -130,6 +133,14 @@ def publish(folder: str, name: str, attempt: str, status: AgentStatus, result: R
     _same_file(os.path.join(attempt, RESULT_FILE), f"{base}.json")
     _same_file(os.path.join(attempt, STDERR_FILE), f"{base}.log")
     write_atomically(f"{base}.exit", b"%d\n" % exit_code(status, result), durable=False)
+
+
+def clear_halves(folder: str) -> None:
+    """Take away what a killed dispatcher was about to write; whoever holds the lock is the only one who writes."""
+    for place in (folder, os.path.join(folder, RESULTS)):
+        for name in os.listdir(place):
+            if _HALF.search(name):
+                os.unlink(os.path.join(place, name))
 
 
 def is_used(folder: str) -> bool:

@@ -41,6 +41,7 @@ class Says(msgspec.Struct, frozen=True, rename="camel"):
     says: str  # in words, with the line or event that it rests on
     rule: str  # the rule that matched there
     at: int | None  # when it was so
+    weak: bool = False  # it may be so: this source cannot tell an end from a pause
 
 
 class Disagreement(msgspec.Struct, frozen=True, rename="camel"):
@@ -132,7 +133,7 @@ def fuse(said: Sequence[Says], degraded: Sequence[str] = ()) -> Fused:
     against = tuple(
         Disagreement(one.source, one.status, f"{one.source} says {one.status}: {one.says}")
         for one in told
-        if one is not decided and not _agree(one.status, status) and not _older(one, decided)
+        if one is not decided and not one.weak and not _agree(one.status, status) and not _older(one, decided)
     )
     return Fused(status, _STATES[status], rule, tuple(said), against, tuple(degraded))
 

@@ -26,6 +26,8 @@ Status = Literal[
     "unknown",
 ]
 
+# A text that may be its last, where the CLI does not mark the end of a turn.
+UNMARKED: Final = "said something"
 SETTLED_AFTER: Final = 60_000  # a text that no CLI marks as last is taken for last after this long
 _SHOWN: Final = 120
 
@@ -108,7 +110,7 @@ def _judge_text(text: Moment | None, now: int) -> tuple[Status, str, Moment | No
     if text is None:
         return "unknown", "", None
     if text.at is None or now - text.at < SETTLED_AFTER:
-        return "working", "said something", text
+        return "working", UNMARKED, text
     if _asks(text.text):
         return "asking", "the last thing that it said is a question", text
     return "finished", "said something, and nothing came after it", text

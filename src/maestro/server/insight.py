@@ -20,6 +20,7 @@ from maestro.ledger.facts import Event, Fact, Question, Session, Task
 from maestro.ledger.sessions import ENDED
 from maestro.observe.fusion import Fused, Says, fuse, of_hook, of_screen, of_transcript
 from maestro.observe.observer import Observer
+from maestro.observe.status import UNMARKED
 from maestro.redact import clean, fold, redact
 
 _HEAD = 65_536
@@ -82,7 +83,14 @@ class Insight:
     def _of_transcript(self, session: Session, tasks: Mapping[str, Task]) -> list[Says]:
         [digest] = self._observer.digests([session], tasks, last=1)
         return [
-            Says("transcript", of_transcript(digest.status), one.says, digest.status, one.at)
+            Says(
+                "transcript",
+                of_transcript(digest.status),
+                one.says,
+                digest.status,
+                one.at,
+                weak=one.says == UNMARKED,
+            )
             for one in digest.evidence[:1]
         ]
 

@@ -134,6 +134,19 @@ def test_a_half_written_result_is_not_finished(stage: Stage) -> None:
     assert len(result.read_bytes()) == 40, "what was found is kept"
 
 
+def test_what_a_killed_dispatcher_was_about_to_write_is_cleared(stage: Stage) -> None:
+    stage.write(coder="echo fine")
+    assert stage.run().returncode == 0
+    halves = [stage.results / ".coder.exit.123.00ff.tmp", stage.folder / ".batch.json.9.ab12.tmp"]
+    for path in halves:
+        path.write_text("hal")
+    own = stage.results / "notes.tmp"
+    own.write_text("of a person")
+    assert stage.run("--resume").returncode == 0
+    assert not any(path.exists() for path in halves)
+    assert own.exists()
+
+
 def test_an_unreadable_record_stops_the_command_and_is_kept(stage: Stage) -> None:
     stage.write(coder="echo fine")
     assert stage.run().returncode == 0
