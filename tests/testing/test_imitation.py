@@ -296,7 +296,8 @@ def test_the_hooks_that_maestro_configures_are_run_and_their_answers_are_taken()
         ("AskUserQuestion", DATABASE, Wanted(text="DuckDB"), Answer(("DuckDB",))),
         ("AskUserQuestion", FEATURES, Wanted((1, 3)), Answer(("Logging, Tracing",))),
         ("Bash", COMMAND, Wanted((1,)), Answer(("yes",))),
-        ("Bash", COMMAND, Wanted((3,)), Answer(("no",))),  # its message asks the model to stop; the turn goes on
+        # Its message asks the model to stop; the turn goes on.
+        ("Bash", COMMAND, Wanted((3,)), Answer(("no",))),
     ]
     for tool, asked, wanted, answer in cases:
         payload = {"hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": tool_input(asked)}
