@@ -39,6 +39,7 @@ _MOST_ENTERS: Final = 3
 _MOST_STEPS: Final = 100
 _LOOK_SECONDS: Final = 0.04
 _STILL_SECONDS: Final = 0.12  # a screen that did not change for so long is drawn
+_SLOW_CHARACTERS: Final = 25_000
 _SHOWN: Final = 80
 
 _NO_SUCH: Final = Cannot("Its dialog shows no such option.")
@@ -103,7 +104,7 @@ class Typist:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         seen: Sight | None = None
-        while loop.time() - begun < PASTE_SECONDS:
+        while loop.time() - begun < PASTE_SECONDS * _patience(typed):
             seen = await self._lookout.see(to.session)
             decision = may_touch(seen, to.session.agent)
             if decision != READY or seen is None:
@@ -122,7 +123,7 @@ class Typist:
         self, to: Typed, text: str, typed: str, since: int, transcript_size: int, logs: Lengths | None
     ) -> Outcome:
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + PROOF_SECONDS
+        deadline = loop.time() + PROOF_SECONDS * _patience(typed)
         enters, pressed, searched = 0, 0.0, 0.0
         sight: Sight | None = None
         while loop.time() < deadline:
@@ -318,6 +319,11 @@ class Typist:
     def typed(self, session: Session, terminal: Terminal, tmux: Tmux) -> Typed:
         assert session.place is not None
         return Typed(session, terminal, tmux, pane_of(session.place))
+
+
+def _patience(text: str) -> float:
+    """How many times longer than a short text it may take: some CLIs draw and send a long one slowly."""
+    return 1.0 + len(text) / _SLOW_CHARACTERS
 
 
 def _undone(decision: Decision) -> Outcome:
