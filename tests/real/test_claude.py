@@ -145,3 +145,8 @@ def test_retry(fleet: RealFleet) -> None:
 
 def test_limit(fleet: RealFleet) -> None:
     walk.limited(fleet, LIMIT)
+
+
+def test_adopted_from_the_users_own_tmux(fleet: RealFleet) -> None:
+    walk.adopted(fleet, runs("touch adopted.txt"), "Choose 1", "--permission-mode", "default")
+    assert (fleet.work / "adopted.txt").exists()

@@ -128,3 +128,17 @@ def test_retry(fleet: RealFleet) -> None:
 
 def test_limit(fleet: RealFleet) -> None:
     walk.limited(fleet, Failure(429, "the quota is used up", kind="usage_limit_reached"))
+
+
+def test_adopted_from_the_users_own_tmux(fleet: RealFleet) -> None:
+    walk.adopted(
+        fleet,
+        runs("touch adopted.txt"),
+        "Choose 1",
+        "--no-daemon",
+        "--sandbox",
+        "read-only",
+        "--ask-for-approval",
+        "on-request",
+    )
+    assert (fleet.work / "adopted.txt").exists()

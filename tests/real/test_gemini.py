@@ -164,3 +164,8 @@ def test_retry(fleet: RealFleet) -> None:
 def test_limit(fleet: RealFleet) -> None:
     """It asks whether to keep trying, and its transcript does not say so."""
     walk.limited(fleet, LIMIT, by_transcript=False)
+
+
+def test_adopted_from_the_users_own_tmux(fleet: RealFleet) -> None:
+    walk.adopted(fleet, runs("touch adopted.txt"), "Choose 1", "--skip-trust")
+    assert (fleet.work / "adopted.txt").exists()

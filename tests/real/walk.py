@@ -179,6 +179,34 @@ def _bare(text: str) -> str:
     return text.strip().removeprefix("> ").strip("\u2060 ")
 
 
+def adopted(fleet: RealFleet, asked: Asked, words: str, *flags: str) -> None:
+    """One that a person runs in their own tmux is prompted, asks, and is answered; nothing of theirs is touched."""
+    socket = str(fleet.work.parent / "own")
+
+    def tmux(*command: str) -> str:
+        done = fleet.network.run(["tmux", "-S", socket, *command], env=fleet.env, cwd=fleet.work)
+        assert done.returncode == 0, done
+        return done.stdout
+
+    tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", fleet.cli.name, *flags)
+    try:
+        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Mine")
+        fleet.until("it is there", lambda: fleet(*adopt).returncode, lambda code: code == 0)
+        session = fleet.json("session", "show", "Mine")
+        assert session["agent"] == fleet.cli.name
+        fleet.until_status(session["id"], "finished")
+        since = fleet.load(*asked.turns, says("All is answered."))
+        fleet.tell(session["id"], "begin")
+        assert _count(fleet, since, "begin") == 1
+        fleet.until_asked(session["id"])
+        fleet.tell(session["id"], words)
+        fleet.until_said(session["id"], "All is answered.")
+        assert tmux("list-clients") == ""
+        fleet("session", "report", "complete", "done", "--session", session["id"])
+    finally:
+        tmux("kill-server")
+
+
 def failed(fleet: RealFleet, failure: Failure) -> None:
     """A turn that ends with an API error is told as that, in the API's words."""
     fleet.load(afterwards=failure)
