@@ -48,6 +48,19 @@ class HookEvent(msgspec.Struct, frozen=True):
     answers: bool = False
 
 
+def told_by(payload: Payload, happening: Happening) -> Happening:
+    """The happening, with whose it is: all three CLIs name their session in the same words."""
+    named = {
+        field: value if isinstance(value := payload.get(word), str) else ""
+        for field, word in (
+            ("transcript_id", "session_id"),
+            ("transcript_path", "transcript_path"),
+            ("cwd", "cwd"),
+        )
+    }
+    return msgspec.structs.replace(happening, **named)
+
+
 @runtime_checkable
 class Hooked(Protocol):
     """A CLI with hooks."""

@@ -6,7 +6,8 @@ A capture keeps as much of the style as tells what a person typed from what the 
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from collections.abc import Callable, Iterable
+from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -80,6 +81,25 @@ class Screen(msgspec.Struct, frozen=True, rename="camel"):
 
 PLAIN: Final = Style()
 UNKNOWN: Final = Screen("unknown")
+
+
+View = TypeVar("View")
+
+
+class Rule(NamedTuple, Generic[View]):
+    """One way in which a CLI's screen tells its state; `View` is how the CLI lays its screen out."""
+
+    name: str
+    read: Callable[[View], Screen | None]
+
+
+def first_match(rules: Iterable[Rule[View]], view: View, version: str) -> Screen:
+    """What the first rule that matches says. When none does, nothing is known."""
+    for rule in rules:
+        screen = rule.read(view)
+        if screen is not None:
+            return msgspec.structs.replace(screen, rule=rule.name, version=version)
+    return msgspec.structs.replace(UNKNOWN, version=version)
 
 
 def captured(text: str, *, title: str = "", cursor: tuple[int, int] | None = None) -> Capture:

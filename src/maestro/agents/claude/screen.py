@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from maestro.agents.claude import approvals, dialogs
 from maestro.agents.claude.layout import SIGN, Layout, layout
 from maestro.agents.questions import Question
-from maestro.agents.screen import UNKNOWN, Capture, Screen, ScreenState
+from maestro.agents.screen import Capture, Rule, Screen, ScreenState, first_match
 from maestro.agents.terminal import TitleReading
 
 _VERSION: Final = re.compile(r"Claude Code v(\d+\.\d+\.\d+)")
@@ -63,16 +63,7 @@ class Screens:
     def read_screen(self, capture: Capture) -> Screen:
         view = layout(capture)
         version = _version(capture)
-        for rule in RULES:
-            screen = rule.read(view)
-            if screen is not None:
-                return replace(screen, rule=rule.name, version=version)
-        return replace(UNKNOWN, version=version)
-
-
-class Rule(NamedTuple):
-    name: str
-    read: Callable[[Layout], Screen | None]
+        return first_match(RULES, view, version)
 
 
 def _version(capture: Capture) -> str:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
-
-from msgspec.structs import replace
+from typing import Final
 
 from maestro.agents.codex import dialogs
 from maestro.agents.codex.layout import SIGN, Layout, last_line_above, layout, paragraph_start
-from maestro.agents.screen import UNKNOWN, Capture, Screen, ScreenState
+from maestro.agents.screen import Capture, Rule, Screen, ScreenState, first_match
 from maestro.agents.terminal import TitleReading
 
 _VERSION: Final = re.compile(r"\s*(?:│ )?>_ OpenAI Codex \(v(\d[\w.-]*)\)")
@@ -60,16 +58,7 @@ class Screens:
         view = layout(capture)
         versions = [match[1] for line in view.lines if (match := _VERSION.match(line))]
         version = versions[-1] if versions else ""
-        for rule in RULES:
-            screen = rule.read(view)
-            if screen is not None:
-                return replace(screen, rule=rule.name, version=version)
-        return replace(UNKNOWN, version=version)
-
-
-class Rule(NamedTuple):
-    name: str
-    read: Callable[[Layout], Screen | None]
+        return first_match(RULES, view, version)
 
 
 def _turns(title: str) -> bool:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from msgspec.structs import replace
-
 from maestro.agents.gemini.dialogs import ALL, FREE_TEXT
-from maestro.agents.hooks import Happening, HookEvent, Payload
+from maestro.agents.hooks import Happening, HookEvent, Payload, told_by
 from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.records import Record, list_of, object_of, text_of
 
@@ -41,13 +39,7 @@ class Hooks:
         return {"hooks": {event.name: [_group(event, commands[event.name])] for event in events}}
 
     def read_hook(self, event: str, payload: Payload) -> Happening:
-        happening = _READERS.get(event, _other)(payload)
-        return replace(
-            happening,
-            transcript_id=text_of(payload.get("session_id")),
-            transcript_path=text_of(payload.get("transcript_path")),
-            cwd=text_of(payload.get("cwd")),
-        )
+        return told_by(payload, _READERS.get(event, _other)(payload))
 
     def hook_answer(self, event: str, payload: Payload, question: Question, answer: Answer) -> bytes | None:  # noqa: ARG002  # none of its hooks can answer
         return None

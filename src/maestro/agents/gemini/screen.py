@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
-
-from msgspec.structs import replace
+from typing import Final
 
 from maestro.agents.gemini import dialogs
 from maestro.agents.gemini.layout import Layout, layout
 from maestro.agents.questions import Question
-from maestro.agents.screen import UNKNOWN, Capture, Screen, ScreenState
+from maestro.agents.screen import Capture, Rule, Screen, ScreenState, first_match
 from maestro.agents.terminal import TitleReading
 
 _VERSION: Final = re.compile(r".{0,12}\bGemini CLI v(\d[\w.-]*)")
@@ -55,16 +53,7 @@ class Screens:
         view = layout(capture)
         versions = [match[1] for line in view.lines if (match := _VERSION.match(line))]
         version = versions[-1] if versions else ""
-        for rule in RULES:
-            screen = rule.read(view)
-            if screen is not None:
-                return replace(screen, rule=rule.name, version=version)
-        return replace(UNKNOWN, version=version)
-
-
-class Rule(NamedTuple):
-    name: str
-    read: Callable[[Layout], Screen | None]
+        return first_match(RULES, view, version)
 
 
 # Dialogs: the screen ends with a frame.
