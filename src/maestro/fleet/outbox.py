@@ -98,8 +98,8 @@ class Outbox:
         self.deliver(session.id)
         return await self.prompt(prompt_id)
 
-    async def first_prompt(self, session: Session, text: str) -> None:
-        """The first prompt of a session whose CLI cannot be started with it."""
+    async def queue(self, session: Session, text: str) -> None:
+        """A prompt of Maestro's own, never an answer: a first one that the CLI cannot be started with, or news."""
         await self._enqueue(HUMAN, session, typable(text))
         self.deliver(session.id)
 

@@ -70,7 +70,7 @@ def build(
     lookout = Lookout(crew, asking, channels)
     outbox = Outbox(crew, lookout, channels)
     crew.on_change = lookout.changed
-    crew.type_first = outbox.first_prompt
+    crew.type_first = outbox.queue
     hearing = Hearing(journal, lookout, asking, channels)
     spool = Spool(home.path(SPOOL), hearing)
     app.state.desk = Desk(

@@ -65,7 +65,7 @@ async def run_ended(desk: AtDesk, write: Write, actor: Calling, request: RunEnde
         session = await desk.crew.session(request.session_id)
         if session.status not in sessions.ENDED and session.place is not None:
             # Not `send`: while the session asks something, that would be its answer.
-            await desk.outbox.first_prompt(session, _message(request))
+            await desk.outbox.queue(session, _message(request))
     return Noted(id=request.id)
 
 
