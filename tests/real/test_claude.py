@@ -76,6 +76,10 @@ def test_permission_given(fleet: RealFleet) -> None:
     assert (fleet.work / "given.txt").exists()
 
 
+def test_a_waiting_coordinator_is_woken(fleet: RealFleet) -> None:
+    walk.noticed(fleet, runs("touch woken.txt"))
+
+
 def test_permission_refused(fleet: RealFleet) -> None:
     walk.refused(fleet, runs("touch refused.txt"), "Choose 4")
     assert not (fleet.work / "refused.txt").exists()

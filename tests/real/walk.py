@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -103,6 +104,17 @@ def answered(fleet: RealFleet, asked: Asked, words: str, *, results: tuple[str, 
     result = fleet.api.received()[-1].tool_results()[-1] if results else ""
     assert [part for part in results if part not in result] == [], result
     assert len(fleet.api.received()) - since == len(asked.turns) + 1
+
+
+def noticed(fleet: RealFleet, asked: Asked) -> None:
+    """A coordinator that waits is woken by the dialog itself, told by a hook or by the pane's title; nobody looks."""
+    fleet.load(*asked.turns, says("All is answered."))
+    session_id = fleet.spawn("begin", asked.mode)
+    waited = fleet("fleet", "coordinate-wait", "--timeout", "30", timeout=60)
+    first, _, capture = waited.stdout.partition("\n")
+    assert first.split("|")[1] == "unchecked", waited
+    told = json.loads(capture[: capture.rindex("}") + 1])
+    assert (told["sessionId"], told["hasQuestion"], told["kind"]) == (session_id, True, asked.kind)
 
 
 def refused(fleet: RealFleet, asked: Asked, words: str) -> None:

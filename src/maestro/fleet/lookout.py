@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from maestro.agents.registry import terminal_named
-from maestro.agents.screen import UNKNOWN, Screen, captured
+from maestro.agents.screen import UNKNOWN, Screen, ScreenState, captured
 from maestro.errors import Conflict, DaemonError, MaestroError, NotFound
 from maestro.fleet.asking import Asking
 from maestro.fleet.channels import Channels
@@ -26,8 +26,9 @@ from maestro.ledger.roles import HUMAN
 _log = structlog.get_logger("lookout")
 
 _DRAW_SECONDS: Final = 0.05
+_TITLE_SECONDS: Final = 1.5
 # What a screen says of a session, as far as it says anything.
-_STATUS: Final[dict[str, SessionStatus]] = {
+_STATUS: Final[dict[ScreenState, SessionStatus]] = {
     "idle": "idle",
     "error": "idle",
     "limit": "idle",
@@ -39,7 +40,7 @@ _STATUS: Final[dict[str, SessionStatus]] = {
     "plan": "needs_input",
     "dialog": "needs_input",
 }
-_NOTIFY: Final[dict[str, Notify]] = {
+_NOTIFY: Final[dict[ScreenState, Notify]] = {
     "idle": "unchecked",
     "error": "error",
     "limit": "error",
@@ -62,13 +63,16 @@ class Lookout:
         self.crew = crew
         self.asking = asking
         self.channels = channels
-        self._titles: dict[str, str] = {}  # by session, what its pane's title meant when we last looked
-        self._looking: set[asyncio.Task[None]] = set()
+        # By session: what its pane's title meant when we last looked, and which agent it is.
+        self._titles: dict[str, ScreenState | None] = {}
+        self._agents: dict[str, str] = {}
+        self._looking: dict[str, asyncio.Task[None]] = {}
+        self._unlooked: set[str] = set()
 
     async def close(self) -> None:
-        for task in self._looking:
+        for task in self._looking.values():
             task.cancel()
-        await asyncio.gather(*self._looking, return_exceptions=True)
+        await asyncio.gather(*self._looking.values(), return_exceptions=True)
 
     async def see(self, session: Session) -> Sight | None:
         """What its pane shows now; None when the pane is gone, or is no longer the one that it was."""
@@ -138,32 +142,52 @@ class Lookout:
 
     def changed(self, fleet: str) -> None:
         """tmux has news of this fleet: some title may mean something else now."""
-        task = asyncio.get_running_loop().create_task(self._look_at_titles(fleet))
-        self._looking.add(task)
-        task.add_done_callback(self._looking.discard)
+        self._unlooked.add(fleet)
+        running = self._looking.get(fleet)
+        if running is None or running.done():
+            self._looking[fleet] = asyncio.get_running_loop().create_task(self._look_at_titles(fleet))
 
     async def _look_at_titles(self, fleet: str) -> None:
-        try:
-            tmux = await self.crew.running(fleet)
-            for pane in await tmux.panes() if tmux else ():
-                if pane.session_id and not pane.dead:
-                    await self._look_at_title(pane.session_id, pane.title)
-        except MaestroError as error:
-            _log.warning("titles", fleet=fleet, error=error.message)
+        while fleet in self._unlooked:
+            self._unlooked.discard(fleet)
+            try:
+                tmux = await self.crew.running(fleet)
+                panes = await tmux.panes() if tmux else ()
+                shown = [(pane.session_id, pane.title) for pane in panes if pane.session_id and not pane.dead]
+                await asyncio.gather(*(self._look_at_title(*one) for one in shown))
+            except MaestroError as error:
+                _log.warning("titles", fleet=fleet, error=error.message)
 
     async def _look_at_title(self, session_id: str, title: str) -> None:
-        session = await self.crew.session(session_id)
-        terminal = terminal_named(session.agent)
+        if session_id not in self._agents:
+            self._agents[session_id] = (await self.crew.session(session_id)).agent
+        terminal = terminal_named(self._agents[session_id])
         reading = terminal.read_title(title) if terminal else None
-        state = reading.state if reading else ""
-        before = self._titles.get(session_id)
-        if state == before:
+        state: ScreenState | None = reading.state if reading else None
+        if session_id in self._titles and self._titles[session_id] == state:
             return
         self._titles[session_id] = state
-        if session.status in sessions.ENDED:
+        session = await self.crew.session(session_id)
+        # Whoever starts a session says when it is ready: before its first prompt is taken, it looks idle.
+        if session.status in {"spawning", *sessions.ENDED}:
             return
-        sight, question = await self.look(session)
+        sight, question = await self._look_until_drawn(session, state)
         if sight is not None and question is None and sight.screen.state in _NOTIFY:
             seen = sight.screen.state
+            session = await self.crew.session(session_id)
             if _STATUS[seen] != session.status:
                 await self.tell(session, _NOTIFY[seen], _STATUS[seen])
+
+    async def _look_until_drawn(
+        self, session: Session, title: ScreenState | None
+    ) -> tuple[Sight | None, Question | None]:
+        """A look, when the screen shows what the title says; a title may be faster than the screen below it."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _TITLE_SECONDS
+        while True:
+            sight, question = await self.look(session)
+            shown = _STATUS.get(sight.screen.state) if sight else None
+            agrees = shown == _STATUS.get(title) if title else shown != "working"
+            if sight is None or agrees or loop.time() > deadline:
+                return sight, question
+            await asyncio.sleep(_DRAW_SECONDS)

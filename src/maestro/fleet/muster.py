@@ -66,9 +66,9 @@ async def down(crew: Crew, actor: Actor, fleet: str) -> list[Session]:
     """End every session of a fleet, then its tmux server. The sessions that were ended."""
     require(actor, "fleet.control")
     members = await of_fleet(crew, fleet)
-    live = [session for session in members if session.ended_at is None]
-    # Their panes go with the server.
-    ended = await asyncio.gather(*(crew.stop(actor, session.id, keep_pane=True) for session in live))
+    # Their panes go with the server. One that said that it is done may still sit in its pane: it ends, too.
+    stopped = await asyncio.gather(*(crew.stop(actor, session.id, keep_pane=True) for session in members))
+    was_live = {session.id for session in members if session.ended_at is None}
     await crew.end_fleet(fleet)
 
     def leave(change: Change) -> str:
@@ -77,7 +77,7 @@ async def down(crew: Crew, actor: Actor, fleet: str) -> list[Session]:
         return fleet
 
     await asyncio.to_thread(crew.journal.write, actor, leave)
-    return list(ended)
+    return [session for session in stopped if session.id in was_live]
 
 
 async def of_fleet(crew: Crew, fleet: str) -> list[Session]:

@@ -42,9 +42,11 @@ class Roll(Fleets):
     ) -> None:
         super().__init__(journal, home)
         self.transcript_of = transcript_of
-        # Set by whoever reads screens: told when tmux has news of a fleet; types what a CLI cannot be started with.
+        # Set by whoever reads screens: told when tmux has news of a fleet; types what a CLI cannot be started with;
+        # keeps what a session asks.
         self.on_change: Callable[[str], None] = lambda _fleet: None
         self.type_first: Callable[[Session, str], Awaitable[None]] | None = None
+        self.look_at: Callable[[Session], Awaitable[object]] | None = None
         self._settling: dict[str, asyncio.Task[None]] = {}
         self._unsettled: set[str] = set()
         self._stopping: set[str] = set()
@@ -76,7 +78,10 @@ class Roll(Fleets):
                 return await self._move(session_id, "working")
             shown = await self._shown_status(tmux, now, session.agent)
             if shown is not None and (quiet or shown == "needs_input"):
-                return await self._move(session_id, shown)
+                ready = await self._move(session_id, shown)
+                if shown == "needs_input" and self.look_at is not None:
+                    await self.look_at(ready)
+                return ready
             await asyncio.sleep(_LOOK_SECONDS)
         # It lives, and nothing proves more: its status stays as it is.
         return await self.session(session_id)

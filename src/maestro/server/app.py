@@ -71,6 +71,7 @@ def build(
     outbox = Outbox(crew, lookout, channels)
     crew.on_change = lookout.changed
     crew.type_first = outbox.queue
+    crew.look_at = lookout.look
     hearing = Hearing(journal, lookout, asking, channels)
     spool = Spool(home.path(SPOOL), hearing)
     app.state.desk = Desk(

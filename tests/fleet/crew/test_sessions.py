@@ -137,6 +137,15 @@ def test_what_cannot_be_started_is_told(
     assert not [s for s in maestro.json("session", "list", "--all") if s["endedAt"] is None]
 
 
+def test_a_dialog_before_the_first_prompt_is_told_at_once(maestro: Maestro, spawn: Any) -> None:
+    session = spawn("--name", "Ann", steps=({"dialog": "trust"}, {"say": "I am in."}))
+    assert session["status"] == "needs_input"
+    told = maestro.json("fleet", "list-panes")
+    assert [pane["notify"] for pane in told] == ["unchecked"]
+    asked = maestro.json("session", "explain", "Ann")
+    assert (asked["status"], asked["question"]["kind"]) == ("dialog", "dialog")
+
+
 def test_stop_ends_the_whole_tree(maestro: Maestro, spawn: Any) -> None:
     marker = maestro.place / "child"
     stubborn = f"setsid sh -c 'trap \"\" TERM HUP; echo $$ > {marker}; while :; do sleep 1; done'"

@@ -261,8 +261,10 @@ class Stage:
     def records(self, session: str) -> list[dict[str, Any]]:
         found = self.show(session)
         path = found["transcriptPath"] or next(
-            self.place.glob(f"claude/projects/*/{found['transcriptId']}.jsonl")
+            self.place.glob(f"claude/projects/*/{found['transcriptId']}.jsonl"), None
         )
+        if path is None:
+            return []
         lines = Path(path).read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines]
 
