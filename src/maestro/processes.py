@@ -8,6 +8,7 @@ import signal
 import socket
 import struct
 import time
+from collections.abc import Iterator
 
 _LINUX = os.uname().sysname == "Linux"
 
@@ -51,15 +52,38 @@ def ancestry(pid: int, limit: int = 64) -> list[tuple[int, int]]:
 
 def foreground(pid: int) -> tuple[str, ...] | None:
     """The command line of whoever has the terminal that this process lives in; None where it cannot be told."""
+    return next(in_foreground(pid), None)
+
+
+def in_foreground(pid: int) -> Iterator[tuple[str, ...]]:
+    """The command lines of the group that has this process's terminal: of its leader first, then of what it started
+    in the same group, as a shell that was given one command does."""
     fields = _stat_fields(pid) if _LINUX else None
     if fields is None or int(fields[5]) <= 0:
-        return None
+        return
+    group, waiting = fields[5], [int(fields[5])]
+    for _ in range(_MOST_IN_FRONT):
+        if not waiting:
+            return
+        member = waiting.pop(0)
+        own = _stat_fields(member)
+        if own is None or own[2] != group:
+            continue
+        words = _words(f"/proc/{member}/cmdline")
+        if words:
+            yield tuple(words.removesuffix("\0").split("\0"))
+        waiting += map(int, _words(f"/proc/{member}/task/{member}/children").split())
+
+
+_MOST_IN_FRONT = 16
+
+
+def _words(path: str) -> str:
     try:
-        with open(f"/proc/{fields[5]}/cmdline", "rb") as file:
-            words = file.read().decode("utf-8", "replace")
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "replace")
     except OSError:
-        return None
-    return tuple(words.removesuffix("\0").split("\0"))
+        return ""
 
 
 def has_foreground(pid: int) -> bool | None:

@@ -173,3 +173,7 @@ def test_limit(fleet: RealFleet) -> None:
 def test_adopted_from_the_users_own_tmux(fleet: RealFleet) -> None:
     walk.adopted(fleet, runs("touch adopted.txt"), "Choose 1", "--skip-trust")
     assert (fleet.work / "adopted.txt").exists()
+
+
+def test_trust(fleet: RealFleet) -> None:
+    walk.trusted(fleet)

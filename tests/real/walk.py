@@ -219,6 +219,46 @@ def adopted(fleet: RealFleet, asked: Asked, words: str, *flags: str) -> None:
         tmux("kill-server")
 
 
+def trusted(fleet: RealFleet, *flags: str) -> None:
+    """In a folder that the CLI does not know, its own dialog is told, and answered."""
+    socket, folder = str(fleet.work.parent / "stranger"), fleet.work.parent / "unknown"
+    folder.mkdir()
+
+    def tmux(*command: str) -> None:
+        done = fleet.network.run(["tmux", "-S", socket, *command], env=fleet.env, cwd=folder)
+        assert done.returncode == 0, done
+
+    tmux(
+        "-f",
+        "/dev/null",
+        "new-session",
+        "-d",
+        "-x",
+        "120",
+        "-y",
+        "40",
+        "-c",
+        str(folder),
+        fleet.cli.name,
+        *flags,
+    )
+    try:
+        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Stranger")
+        fleet.until("it is there", lambda: fleet(*adopt).returncode, lambda code: code == 0)
+        session_id = fleet.json("session", "show", "Stranger")["id"]
+        screen = fleet.until_asked(session_id)
+        assert screen["kind"] == "dialog", screen
+        labels = [option["label"] for option in screen["options"]]
+        yes = next(
+            n for n, label in enumerate(labels, 1) if "rust" in label and not label.startswith(("No", "Don"))
+        )
+        fleet.tell(session_id, f"Choose {yes}")
+        fleet.until_status(session_id, "finished")
+        fleet("session", "report", "complete", "done", "--session", session_id)
+    finally:
+        tmux("kill-server")
+
+
 def failed(fleet: RealFleet, failure: Failure) -> None:
     """A turn that ends with an API error is told as that, in the API's words."""
     fleet.load(afterwards=failure)

@@ -59,10 +59,10 @@ async def adopt_pane(crew: Crew, actor: Actor, request: AdoptPane) -> Session:
 
 def _agent_in_front(pane: Pane) -> str:
     """Which agent has the pane's terminal; some run under another program's name."""
-    argv = processes.foreground(pane.pane_pid) or (pane.command,)
+    running = list(processes.in_foreground(pane.pane_pid)) or [(pane.command,)]
     for name in agent_names():
         terminal = terminal_named(name)
-        if terminal is not None and terminal.is_agent(argv):
+        if terminal is not None and any(map(terminal.is_agent, running)):
             return name
     return pane.command
 

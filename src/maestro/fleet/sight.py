@@ -37,10 +37,9 @@ async def see(states: PaneStates, ref: PaneRef, terminal: Terminal | None, *, la
 
 
 def _front(pane: Pane, terminal: Terminal | None, *, launched: bool) -> tuple[bool | None, str]:
-    argv = processes.foreground(pane.pane_pid)
-    if argv is None or terminal is None:
+    if terminal is None or processes.foreground(pane.pane_pid) is None:
         return None, pane.command
-    if terminal.is_agent(argv):
+    if any(map(terminal.is_agent, processes.in_foreground(pane.pane_pid))):
         return True, pane.command
     # In a sandbox, or under another name: but it is the very process that we started.
     return launched and processes.has_foreground(pane.pane_pid) is True, pane.command

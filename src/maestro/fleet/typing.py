@@ -243,6 +243,10 @@ class Typist:
                     return Outcome("uncertain", f"After {_list(done)}: {step.reason}", tuple(done))
                 return Outcome("failed", step.reason)
             if (shown, step) in before:
+                # It may only be slow to go; nothing is typed twice.
+                gone = await self._until_gone(to, asked, STEP_SECONDS)
+                if gone:
+                    return Outcome("submitted", evidence=(*done, gone))
                 return Outcome("uncertain", "Its dialog looks as it did before this was typed.", tuple(done))
             before.add((shown, step))
             if not done:
