@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 START_SECONDS = 30.0
+_STARTS = 3
 
 # What the daemon, and with it every agent that it starts, may know of the caller's environment. A command
 # that an agent's hook runs carries the agent's own variables: those must not reach other sessions.
@@ -90,9 +91,21 @@ def start(home: homes.Home, env: Mapping[str, str], listen: str | None = None) -
     try:
         fcntl.flock(gate, fcntl.LOCK_EX)
         if not is_running(home):
-            _launch(home, env, listen or _earlier_listen(home))
+            _launch_again(home, env, listen or _earlier_listen(home))
     finally:
         os.close(gate)
+
+
+def _launch_again(home: homes.Home, env: Mapping[str, str], listen: str | None) -> None:
+    """One that ended without a word was killed before it could answer: another is started, a few times."""
+    for left in range(_STARTS - 1, -1, -1):
+        try:
+            _launch(home, env, listen)
+        except errors.DaemonError:
+            if left == 0 or _last_line(home.start_log):
+                raise
+        else:
+            return
 
 
 def _earlier_listen(home: homes.Home) -> str | None:
