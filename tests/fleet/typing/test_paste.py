@@ -19,6 +19,7 @@ from maestro.fleet.facts import Pane, PaneRef
 from maestro.fleet.tmux import Tmux
 
 # Readline as bash has it by default, but for one key: it hands over what stands on the line, and clears it.
+PROMPT = "$"
 RCFILE = r"""
 PS1='$ '; PS2='> '; HISTFILE=; HISTCONTROL=
 bind 'set enable-bracketed-paste on'
@@ -120,6 +121,8 @@ class Bash:
     async def begun(self, pane: Pane) -> None:
         self.ref = pane.ref
         assert await self._said() == b"ready"
+        # Until its prompt stands there, the system itself echoes what is typed, and takes C-d for the end.
+        await self._shows(PROMPT)
 
     async def paste(self, payload: str) -> str:
         """What stands on bash's line after a paste."""
@@ -135,8 +138,11 @@ class Bash:
         """While it hands over its line, bash takes no bracketed paste: it is back when it echoes what is typed."""
         self._marks += 1
         await self.tmux.press(self.ref, tuple(self._mark))
+        await self._shows(self._mark)
+
+    async def _shows(self, text: str) -> None:
         async with asyncio.timeout(PATIENCE):
-            while self._mark not in await self.tmux.capture(self.ref):  # noqa: ASYNC110 - tmux does not tell
+            while text not in await self.tmux.capture(self.ref):  # noqa: ASYNC110 - tmux does not tell
                 await asyncio.sleep(0.002)
 
     @property
