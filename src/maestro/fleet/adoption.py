@@ -33,8 +33,9 @@ async def adopt_pane(crew: Crew, actor: Actor, request: AdoptPane) -> Session:
             hint=f"Name the agent: --agent {'|'.join(agent_names())}",
         )
     cwd = await asyncio.to_thread(os.path.realpath, f"/proc/{pane.pane_pid}/cwd")
-    live = await asyncio.to_thread(crew.journal.read, lambda c: sessions.list_sessions(c, active=True))
-    others = {session.transcript_id for session in live}
+    # Also of those that have ended: a log that it goes on with is found when it takes its first prompt.
+    known = await asyncio.to_thread(crew.journal.read, sessions.list_sessions)
+    others = {session.transcript_id for session in known}
     newest = await asyncio.to_thread(_newest_transcript, agent, cwd, request.environment, others)
     session_id = await asyncio.to_thread(
         crew.journal.write,

@@ -195,4 +195,7 @@ def _older(one: Says, decided: Says) -> bool:
     """What was said before the decision's own time was true then."""
     if one.source in {"screen", "title", "process"}:
         return False
+    if one.source == "hook":
+        # It tells a moment, and the next one may be on its way.
+        return one.at is not None and decided.at is not None and one.at <= decided.at
     return one.at is not None and decided.at is not None and one.at + _DRAWING < decided.at
