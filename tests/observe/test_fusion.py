@@ -60,7 +60,12 @@ TITLE = says("title", "working")
         ([says("screen", "retrying"), says("hook", "working", -10)], "retrying", "after the screen", []),
         ([says("screen", "limited"), says("transcript", "failed", 50)], "limited", "its screen shows it", []),
         ([BLIND, TITLE], "working", "its title says so", []),
-        ([BLIND, TITLE, says("hook", "finished", 10)], "working", "its title says so", ["hook"]),
+        (
+            [BLIND, TITLE, says("hook", "finished", 10)],
+            "working",
+            "its title says so",
+            [],
+        ),  # it told a moment
         ([BLIND, says("hook", "finished", 10)], "finished", "its last hook", []),
         ([says("hook", "finished", 10), says("transcript", "working", 60_000)], "finished", "last hook", []),
         ([says("hook", "finished", 60_000), says("transcript", "working", 10)], "working", "transcript", []),
