@@ -103,6 +103,13 @@ class Outbox:
         await self._enqueue(HUMAN, session, typable(text))
         self.deliver(session.id)
 
+    async def tell(self, wanted: str, text: str) -> None:
+        """News of Maestro's own for a session that can still hear it. Not `send`: while the session asks something,
+        that would be its answer."""
+        session = await self.crew.session(wanted)
+        if session.status not in sessions.ENDED and session.place is not None:
+            await self.queue(session, text)
+
     async def withdraw(self, actor: Actor, wanted: str, prompt_id: str) -> Prompt:
         session = await self.crew.session(wanted)
         await self._require(actor, session)

@@ -23,7 +23,6 @@ from maestro.server.desk import Desk
 from maestro.server.gate import Gate
 from maestro.server.insight import Insight
 from maestro.server.routes import (
-    batches,
     events,
     fleets,
     hooks,
@@ -89,7 +88,7 @@ def build(
         restart=restart,
     )
     # `logs` first: its /sessions/log-digests must not be read as a session's id.
-    for routes in (projects, tasks, logs, fleets, prompts, sessions, events, hooks, runs, batches, system):
+    for routes in (projects, tasks, logs, fleets, prompts, sessions, events, hooks, runs, system):
         app.include_router(routes.router, prefix="/api")
     install_error_answers(app)
     return Application(Gate(app, journal, human_token), crew, lookout, outbox, spool)
