@@ -118,7 +118,8 @@ def _earlier_listen(home: homes.Home) -> str | None:
 def _launch(home: homes.Home, env: Mapping[str, str], listen: str | None) -> None:
     reader, writer = os.pipe()
     try:
-        arguments = [sys.executable, "-m", "maestro.server", "--home", home.root, "--ready-fd", "3"]
+        # -P: a folder of the caller must not pose as one of our packages.
+        arguments = [sys.executable, "-P", "-m", "maestro.server", "--home", home.root, "--ready-fd", "3"]
         if listen:
             arguments += ["--listen", listen]
         output = os.open(home.start_log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
