@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from maestro import processes
 from maestro.agents import Transcript
@@ -22,10 +23,14 @@ from maestro.ledger.roles import HUMAN
 
 Lengths = Mapping[Path, int]
 
+_LATER_SECONDS: Final = 600.0  # a queued prompt is taken when the turn before it ends, or never
+_LOOK_SECONDS: Final = 1.0
+
 
 class Logs:
     def __init__(self, crew: Crew) -> None:
         self._crew = crew
+        self._later: dict[str, asyncio.Task[None]] = {}
 
     async def lengths(self, session: Session) -> Lengths | None:
         """How long each log that could be its is now; None where it is known which one is."""
@@ -45,6 +50,21 @@ class Logs:
                 lambda c: sessions.follow_transcript(c, session.id, taker.session_id, str(taker.path)),
             )
         return taker
+
+    def follow_later(self, session: Session, terminal: Terminal, before: Lengths, *typed: str) -> None:
+        """The agent has queued this prompt: its log shows it only when the agent takes it."""
+        if session.id not in self._later:
+            waiting = asyncio.create_task(self._until_taken(session, terminal, before, *typed))
+            self._later[session.id] = waiting
+            waiting.add_done_callback(lambda _: self._later.pop(session.id))
+
+    async def _until_taken(self, session: Session, terminal: Terminal, before: Lengths, *typed: str) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _LATER_SECONDS
+        while loop.time() < deadline and (await self._crew.session(session.id)).ended_at is None:
+            if await self.follow_taker(session, terminal, before, *typed) is not None:
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
 
     def _taker(self, session: Session, terminal: Terminal, before: Lengths, *typed: str) -> Transcript | None:
         for log in self._possible(session):

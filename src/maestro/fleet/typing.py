@@ -148,6 +148,8 @@ class Typist:
                 return Outcome("submitted", evidence=(proof,))
             sight = await self._lookout.see(to.session)
             if sight is not None and any(same_prompt(q, text, typed) for q in sight.screen.queued):
+                if logs is not None:
+                    self._logs.follow_later(to.session, to.terminal, logs, text, typed)
                 return Outcome("submitted", evidence=(_AMONG_QUEUED,))
             if logs is not None and loop.time() - max(pressed, searched) > _SEARCH_SECONDS:
                 searched = loop.time()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from tests.fleet.typing.stage import Stage, until
@@ -50,3 +53,22 @@ def test_its_first_dialog(stage: Stage, imitate: str, label: str) -> None:
     told = stage.sent(session, f"Choose {number}")
     assert told["state"] == "submitted", (told, stage.screen(session))
     stage.see(session, "I am in.")
+
+
+def test_a_prompt_that_it_has_queued_shows_its_log_when_it_is_taken(stage: Stage) -> None:
+    """The newest log of the folder is a stranger's; while the agent works, only its screen proves the prompt."""
+    known = stage.adopt("known", {"wait": True}, folder="shared")
+    log = Path(stage.show(known)["transcriptPath"])
+    stranger = log.with_name(f"{uuid4()}.jsonl")
+    stranger.write_bytes(log.read_bytes())
+    later = time.time() + 3600
+    os.utime(stranger, (later, later))
+    go_on = stage.place / "go-on"
+    busy = {"run": ["sh", "-c", f"until [ -e {go_on} ]; do sleep 0.05; done"]}
+    session = stage.adopt("busy", busy, {"say": "Got it."}, folder="shared", shows="esc to interrupt")
+    assert stage.show(session)["transcriptPath"] == str(stranger)
+    told = stage.sent(session, "when you have time")
+    assert (told["state"], "queued" in told["evidence"][0]) == ("submitted", True), told
+    go_on.touch()
+    until(lambda: stage.show(session)["transcriptPath"] not in (str(stranger), str(log)))
+    until(lambda: "Got it." in stage.said(session), lambda: stage.screen(session))
