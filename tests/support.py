@@ -113,7 +113,7 @@ class Maestro:
 
     def json(self, *words: str, **options: Any) -> Any:
         done = self(*words, "--json", **options)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, (done.stderr, done.stdout)
         return json.loads(done.stdout)
 
     def json_or_error(self, *words: str) -> Any:

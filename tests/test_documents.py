@@ -11,6 +11,7 @@ import pytest
 from tests.test_errors import tree
 
 from maestro.cli.completion import whole_parser
+from maestro.cli.main import parser_of
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
@@ -64,8 +65,9 @@ def test_every_command_of_the_documents_exists(document: str) -> None:
         assert words[0] in nouns, line
         verbs = verbs_of(nouns[words[0]])
         if verbs:
-            assert words[1] in verbs, line
-            known = {s for a in verbs[words[1]]._actions for s in a.option_strings}
+            verb = words[1] if len(words) > 1 and words[1] in verbs else parser_of(words[0]).default_verb
+            assert verb in verbs, line
+            known = {s for a in verbs[verb]._actions for s in a.option_strings}
             assert [w for w in words if w.startswith("--") and w not in known] == [], line
 
 

@@ -7,24 +7,39 @@ import os
 
 from maestro.errors import DiskFull, NoPermission
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
-def write_atomically(path: str, data: bytes, mode: int = 0o600, *, durable: bool = True) -> None:
+def write_atomically(
+    path: str,
+    data: bytes,
+    mode: int = 0o600,
+    *,
+    durable: bool = True,
+    check: Callable[[], None] | None = None,
+) -> None:
     """Replace `path` by `data`: unique temporary file, fsync, rename, fsync of the folder.
 
     Not `durable`: nothing is synced. It is whole whenever a process dies; when the machine does, it may be lost.
+    `check` is called last of all before the old file is replaced; if it raises, the old file stays.
     """
     folder = os.path.dirname(path) or "."
     temporary = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.{os.urandom(6).hex()}.tmp")
     try:
         _write_whole(temporary, data, mode, durable=durable)
+        if check is not None:
+            check()
         os.rename(temporary, path)
         if durable:
             _sync_folder(folder)
-    except OSError as error:
+    except BaseException as error:
         _discard(temporary)
-        _explain(error, path)
+        if isinstance(error, OSError):
+            _explain(error, path)
         raise
 
 

@@ -173,17 +173,6 @@ def test_logs_are_readable(maestro: Maestro, project: dict[str, Any]) -> None:
     assert json.loads(maestro("server", "logs", "-n", "1", "--json").stdout)["event"] == "request"
 
 
-def test_the_demo_completes_and_leaves_nothing(maestro: Maestro) -> None:
-    before = set(Path(maestro.env["TMPDIR"]).glob("maestro-demo-*"))
-    done = maestro("demo")
-    assert done.returncode == 0, done.stderr
-    assert "4 of 4 tasks completed by their workers' own reports" in done.stdout
-    assert "blocked “Missing serde_json dependency”" in done.stdout
-    assert set(Path(maestro.env["TMPDIR"]).glob("maestro-demo-*")) - before == set()
-    assert not Path(maestro.home.root).exists()
-    assert not Path(maestro.env["CLAUDE_CONFIG_DIR"]).exists()
-
-
 def test_every_command_has_a_purpose_and_takes_json() -> None:
     whole = whole_parser().format_help()
     assert all(noun in whole for noun in COMMANDS)

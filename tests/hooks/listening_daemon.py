@@ -30,10 +30,19 @@ class WritesDown:
             file.write(json.dumps(told) + "\n")
 
     async def heard(
-        self, agent: str, event: str, payload: dict[str, Any], *, session_id: str | None, at: int, waits: bool
+        self,
+        agent: str,
+        event: str,
+        payload: dict[str, Any],
+        *,
+        session_id: str | None,
+        at: int,
+        waits: bool,
+        listens: bool,
     ) -> bytes | None:
         await asyncio.sleep(payload.get("slow", 0))
-        self.write(agent=agent, event=event, payload=payload, session=session_id, at=at, waits=waits)
+        told = {"agent": agent, "event": event, "payload": payload, "session": session_id, "at": at}
+        self.write(**told, waits=waits, listens=listens)
         if payload.get("broken"):
             raise RuntimeError("as it was told")
         if payload.get("forever") and waits:

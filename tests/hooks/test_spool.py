@@ -21,8 +21,17 @@ class Hears:
         self.told: list[Any] = []
 
     async def heard(
-        self, agent: str, event: str, payload: dict[str, Any], *, session_id: str | None, at: int, waits: bool
+        self,
+        agent: str,
+        event: str,
+        payload: dict[str, Any],
+        *,
+        session_id: str | None,
+        at: int,
+        waits: bool,
+        listens: bool,
     ) -> bytes | None:
+        assert not listens, "nobody is there any more"
         self.told.append((agent, event, payload, session_id, at, waits))
         if event == "Ours":
             raise NotFound("as it was told")

@@ -192,3 +192,12 @@ def test_a_session_remembers_its_pane_and_its_worktree(board: Board) -> None:
     assert live == {(77, 9): Actor("worker", worker)}
     board.journal.write(HUMAN, lambda c: sessions.give_worktree(c, worker, None))
     assert session(board, worker).worktree is None
+
+
+def test_those_that_live_or_have_just_ended(board: Board) -> None:
+    early, lives, late = start(board), start(board), start(board)
+    ended_at = report(board, early, "complete").ended_at
+    report(board, late, "error")
+    assert ended_at is not None
+    found = board.journal.read(lambda c: sessions.list_sessions(c, ended_after=ended_at))
+    assert [one.id for one in found] == [lives, late]

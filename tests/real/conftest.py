@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.real import namespace
-from tests.real.clis import CLIS, NotInstalled, installed
+from tests.real.clis import CLIS, Cli, NotInstalled, installed
 from tests.real.fleet import RealFleet
 from tests.real.stub_api import StubApi
 
@@ -19,9 +19,14 @@ _HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def fleet(request: pytest.FixtureRequest) -> Iterator[RealFleet]:
-    """Maestro with the CLI that the test file is named for."""
-    cli = CLIS[request.path.stem.removeprefix("test_")]
+def cli(request: pytest.FixtureRequest) -> Cli:
+    """The CLI that the test file is named for; a file that is for several of them says so itself."""
+    return CLIS[request.path.stem.removeprefix("test_")]
+
+
+@pytest.fixture(scope="module")
+def fleet(cli: Cli) -> Iterator[RealFleet]:
+    """Maestro with this CLI."""
     with contextlib.ExitStack() as stack:
         try:
             program = installed(cli)
@@ -70,10 +75,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for outcome in ("passed", "skipped", "xfailed", "failed", "error"):
         for report in terminalreporter.stats.get(outcome, []):
             if "real" in report.keywords and (report.when == "call" or outcome in {"skipped", "error"}):
-                file, _, test = report.nodeid.partition("::")
-                rows[Path(file).stem.removeprefix("test_"), test.removeprefix("test_").replace("_", " ")] = (
-                    f"{outcome}{_why(report)}"
-                )
+                rows[_step(report.nodeid)] = f"{outcome}{_why(report)}"
     if not rows:
         return
     terminalreporter.section("the real CLIs, step by step")
@@ -85,6 +87,13 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.line(
         f"{counts['passed']} steps ran and hold, {left} do not hold, {counts['skipped']} did not run."
     )
+
+
+def _step(nodeid: str) -> tuple[str, str]:
+    """Which CLI, and what is tried with it."""
+    file, _, test = nodeid.partition("::")
+    name, _, parameter = test.removeprefix("test_").replace("_", " ").partition("[")
+    return parameter.rstrip("]") or Path(file).stem.removeprefix("test_"), name
 
 
 def _why(report: Any) -> str:

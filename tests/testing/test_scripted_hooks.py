@@ -11,7 +11,7 @@ from tests.testing.stage import BOX, Home, Pane, poll_until
 
 from maestro.errors import InvalidInput
 from maestro.testing.scripted_agent.dialog import Answer, Choice, Consent, PlanApproval, Several
-from maestro.testing.scripted_agent.hooks import HookCommand, hook_answer, parse_settings
+from maestro.testing.scripted_agent.hooks import HookCommand, hook_answer, injected, parse_settings
 from maestro.testing.scripted_agent.steps import Option
 
 ONE = Choice("Which?", "Colour", (Option("Red"), Option("Green")))
@@ -51,6 +51,21 @@ def answers(**given: str) -> str:
 )
 def test_what_a_hook_prints_answers_the_question(asked: Any, output: str, answer: Answer | None) -> None:
     assert hook_answer(asked, output) == answer
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (json.dumps({"hookSpecificOutput": {"additionalContext": "how it is"}}), "how it is"),
+        ("plain words\n", "plain words"),
+        ("", ""),
+        ("{}", ""),
+        ("[1]", ""),
+        ('{"hookSpecificOutput": {"additionalContext": 3}}', ""),
+    ],
+)
+def test_what_a_hook_prints_is_put_before_the_model(output: str, text: str) -> None:
+    assert injected(output) == text
 
 
 def test_matchers_choose_the_commands() -> None:

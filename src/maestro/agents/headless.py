@@ -69,6 +69,10 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     mcp_config: str = ""  # the path of a file in the form that all three CLIs share: {"mcpServers": {…}}
     mcp_servers: Mapping[str, Mapping[str, object]] = {}  # what that file holds, for CLIs that take no file
     before: Counters | None = None  # with `resume`: what the session had counted before this run
+    schema: bytes = b""  # JSON Schema of the answer, for CLIs that take one
+    # Nobody goes on with it: where the CLI can, it keeps no session, and leaves out the person's hooks and plugins.
+    is_apart: bool = False
+    foreign_servers: tuple[str, ...] = ()  # MCP servers of the person's settings, to be kept out by name
 
 
 class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,6 +138,14 @@ class DeniesSilently(Protocol):
 
     def silent_denials(self, transcript: bytes, since: int) -> tuple[Denial, ...]:
         """What was denied since then, in milliseconds since 1970. Never raises."""
+
+
+@runtime_checkable
+class BringsServers(Protocol):
+    """A CLI that starts the MCP servers of the person's settings in every run, but for those that it is told by name."""
+
+    def configured_servers(self, env: Environment) -> tuple[str, ...]:
+        """Their names. Raises InvalidInput where they cannot be kept out."""
 
 
 def abilities_of(request: RunRequest) -> tuple[Ability, ...] | None:

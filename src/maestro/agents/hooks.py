@@ -61,6 +61,11 @@ def told_by(payload: Payload, happening: Happening) -> Happening:
     return msgspec.structs.replace(happening, **named)
 
 
+def additional_context(event: str, text: str) -> bytes:
+    """What Claude Code and Gemini CLI take from a hook for the model."""
+    return msgspec.json.encode({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+
+
 @runtime_checkable
 class Hooked(Protocol):
     """A CLI with hooks."""
@@ -77,3 +82,11 @@ class Hooked(Protocol):
 
     def hook_answer(self, event: str, payload: Payload, question: Question, answer: Answer) -> bytes | None:
         """What the waiting hook must print so that the CLI takes this answer; None where it can only be typed."""
+
+
+@runtime_checkable
+class TellsModel(Protocol):
+    """A CLI whose hooks can put a text before its model: those with `answers`."""
+
+    def hook_context(self, event: str, text: str) -> bytes | None:
+        """What the hook must print so that the model reads this; None for an event that cannot tell it."""

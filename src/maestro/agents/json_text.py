@@ -17,7 +17,12 @@ _DEEPEST = 100
 
 
 class NotJson(ValueError):
-    """What is wrong, with its line."""
+    """What is wrong, with its line; `what` and `place` are the same apart, for those who tell it their own way."""
+
+    def __init__(self, words: str, what: str = "", place: int = 0) -> None:
+        super().__init__(words)
+        self.what = what or words
+        self.place = place
 
 
 class Node(NamedTuple):
@@ -78,7 +83,7 @@ class _Reader:
         return found.end() if found else place
 
     def fault(self, place: int, what: str) -> NotJson:
-        return NotJson(f"line {self.text.count(chr(10), 0, place) + 1} has {what}")
+        return NotJson(f"line {self.text.count(chr(10), 0, place) + 1} has {what}", what, place)
 
     def value(self, start: int, depth: int) -> Node:
         letter = self.text[start : start + 1]

@@ -46,6 +46,15 @@ def launcher_named(name: str) -> Launcher:
     return agent
 
 
+def launchers_of(name: str, role: str) -> tuple[Launcher, ...]:
+    """Whose variables a session of this agent needs: its own; a coordinator starts workers of every agent."""
+    own = launcher_named(name)
+    if role != "coordinator":
+        return (own,)
+    others = (agent_named(other) for other in agent_names() if other != name)
+    return (own, *(other for other in others if isinstance(other, Launcher)))
+
+
 def headless_named(name: str) -> Headless:
     """The adapter of a CLI that can be run without a terminal."""
     agent = agent_named(name)

@@ -23,6 +23,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "down": ("down", "end a fleet and its sessions"),
     "attach": ("attach", "look at a fleet in its tmux"),
     "fleet": ("fleet", "the panes that sessions live in"),
+    "coordinate": ("coordinate", "answer workers' questions when sure, and bring you the others"),
+    "inbox": ("inbox", "what waits for you, why, and how to answer it"),
+    "answer": ("answer", "your word to what waits for you, with a receipt"),
+    "precedent": ("precedent", "your answers that count when the same is asked again"),
     "agents": ("agents", "the coding-agent CLIs that Maestro knows"),
     "context": ("context", "the board and the workers' activity, for a coordinator's prompt"),
     "install": ("install", "report sessions that you start by hand: an agent's own hooks"),
@@ -30,6 +34,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "hook": ("hook", "what an agent's own hooks run"),
     "delegate": ("delegate", "one prompt to one tool, without a terminal: its answer, usage and cost"),
     "dispatch": ("dispatch", "a folder of prompts, an agent for each, side by side"),
+    "chain": ("chain", "from an intent to finished, reviewed steps: which chain, which commands"),
+    "vision": ("vision", "goal, principles and chapters of the project, and how far they are"),
+    "tag": ("tag", "work noted in Markdown files: approved, claimed, handed out, done"),
     "server": ("server", "the daemon, which starts itself when it is needed"),
     "doctor": ("doctor", "what this machine has and lacks, with remedies"),
     "demo": ("demo", "three scripted workers on a board, in under a minute"),
@@ -94,6 +101,10 @@ def _without_noun(words: list[str]) -> int:
     unknown = [word for word in words if word not in {"-h", "--help", "--json", "--debug"}]
     if unknown:
         raise errors.InvalidInput(f"There is no option {unknown[0]}.", hint="`maestro --help` shows all.")
+    if not words and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        from maestro.cli.live import run
+
+        return run()
     width = max(map(len, COMMANDS))
     print("maestro: one coordinator for every coding agent that you run\n")
     print("usage: maestro COMMAND [--json] [--debug] …\n")

@@ -7,6 +7,8 @@ import os
 from maestro import errors
 from maestro.cli import (
     render,
+    session_assign,
+    session_dehydrate,
     session_discover,
     session_explain,
     session_logs,
@@ -57,10 +59,16 @@ def describe(parser: Parser) -> None:
     session_prompt.describe_prompt(add_verb(verbs, "prompt", session_prompt.prompt, typed))
     sent = "what was typed into a session, or waits to be, with receipts"
     session_prompt.describe_prompts(add_verb(verbs, "prompts", session_prompt.prompts, sent))
+    given = "give a session its next task, or one that another has; with a receipt"
+    session_assign.describe(add_verb(verbs, "assign", session_assign.assign, given))
     explained = "what a session does, by each source, with the evidence"
     session_explain.describe(add_verb(verbs, "explain", session_explain.run, explained))
     said = "what sessions said last; -f goes on as they say more"
     session_logs.describe(add_verb(verbs, "logs", session_logs.run, said))
+    kept = "keep what a session must not forget: JSON on standard input"
+    session_dehydrate.describe_dehydrate(add_verb(verbs, "dehydrate", session_dehydrate.dehydrate, kept))
+    again = "what a session goes on with when its context was emptied"
+    session_dehydrate.describe_rehydrate(add_verb(verbs, "rehydrate", session_dehydrate.rehydrate, again))
     found = "every agent's sessions on this machine, newest first"
     session_discover.describe_discover(add_verb(verbs, "discover", session_discover.discover, found))
     adopted = "make a session of what an agent wrote without Maestro"
@@ -133,6 +141,7 @@ def _show_one(arguments: Namespace, session: dict[str, Any]) -> None:
             ("agent", session["agent"]),
             ("role", session["role"]),
             ("last report", session["lastReport"]),
+            *session_assign.report_fields(session),
             ("parent", session["parentSessionId"]),
             ("tasks", ", ".join(session["taskIds"])),
             ("cwd", session["cwd"]),

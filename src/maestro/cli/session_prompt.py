@@ -57,8 +57,8 @@ def prompt(arguments: Namespace) -> int:
     told = Daemon(os.environ).call("POST", path, body, timeout=arguments.timeout + 30.0)
     if wants_json(arguments):
         render.print_json(told)
-        return _exit_code(told, waited=not arguments.no_wait)
-    return _say(told, waited=not arguments.no_wait)
+        return exit_code(told, waited=not arguments.no_wait)
+    return say(told, waited=not arguments.no_wait)
 
 
 def _message(arguments: Namespace) -> str:
@@ -79,7 +79,7 @@ def _message(arguments: Namespace) -> str:
         raise errors.NotFound(f"There is no file {arguments.file}.", hint="Check --file.") from None
 
 
-def _exit_code(told: dict[str, Any], *, waited: bool) -> int:
+def exit_code(told: dict[str, Any], *, waited: bool) -> int:
     state = told["state"]
     if state == "submitted" or (not waited and state in {"queued", "typing", "pasted"}):
         return 0
@@ -88,7 +88,7 @@ def _exit_code(told: dict[str, Any], *, waited: bool) -> int:
     return errors.Conflict.exit_code if state in {"failed", "withdrawn"} else errors.TimedOut.exit_code
 
 
-def _say(told: dict[str, Any], *, waited: bool) -> int:
+def say(told: dict[str, Any], *, waited: bool) -> int:
     """One line for a person; what went wrong as an error, so that it ends with its code."""
     state, reason = told["state"], told["reason"]
     if state == "uncertain":

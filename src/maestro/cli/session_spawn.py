@@ -53,7 +53,7 @@ def spawn(arguments: Namespace) -> int:
         "worktree": arguments.worktree,
         "isolate": arguments.isolate,
         "fleet": arguments.fleet,
-        "environment": caller_environment(arguments.agent),
+        "environment": caller_environment(arguments.agent, arguments.role),
     }
     chosen = {"name": arguments.name, "projectId": arguments.project, "model": arguments.model}
     body |= {name: value for name, value in chosen.items() if value}
@@ -94,12 +94,12 @@ def stop(arguments: Namespace) -> None:
         )
 
 
-def caller_environment(agent: str) -> dict[str, str]:
+def caller_environment(agent: str, role: str = "worker") -> dict[str, str]:
     """What of this environment a session of the agent may know; the daemon has a scrubbed one."""
-    from maestro.agents.registry import launcher_named
+    from maestro.agents.registry import launchers_of
     from maestro.fleet import launch
 
-    return launch.caller_environment(os.environ, launcher_named(agent))
+    return launch.caller_environment(os.environ, *launchers_of(agent, role))
 
 
 def describe_session(parser: Parser) -> None:

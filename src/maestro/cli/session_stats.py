@@ -12,6 +12,7 @@ from maestro.server.client import Daemon
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import Any
 
 
 def describe(stats: Parser) -> None:
@@ -50,9 +51,27 @@ def run(arguments: Namespace) -> None:
                 f"{render.short(session['sessionId'])}: its digest takes about {saving['digestTokens']} tokens"
                 f" instead of {saving['rawTokens']:,}: 1/{saving['rawTokens'] // saving['digestTokens']}."
             )
+        if context := session["context"]:
+            print(_context_line(render.short(session["sessionId"]), context))
     if found:
         print(
             render.ansi(
                 f"Prices as of {found[0]['pricesAsOf']}; MAESTRO_PRICES names a table of your own.", "dim"
             )
         )
+
+
+def _context_line(name: str, context: dict[str, Any]) -> str:
+    """What Maestro itself put before the model."""
+    parts = []
+    if context["turns"]:
+        parts.append(
+            f"its context on {context['turns']:,} turns took about {context['tokens']:,} tokens,"
+            f" {context['perTurn']:,} a turn"
+        )
+    if context["rehydrations"]:
+        parts.append(
+            f"{context['rehydrations']:,} times it was told what it had forgotten:"
+            f" about {context['rehydratedTokens']:,} tokens"
+        )
+    return f"{name}: {'; '.join(parts)}."

@@ -14,14 +14,14 @@ def with_cost(result: RunResult, prices: Prices) -> RunResult:
     if result.cost_usd is not None or not result.usage:
         return result
     known = [(usage, prices.of(usage.model)) for usage in result.usage]
-    priced = [_priced(usage, price) for usage, price in known if price is not None]
-    if len(priced) < len(known):
+    counted = [priced(usage, price) for usage, price in known if price is not None]
+    if len(counted) < len(known):
         return result
-    cost = round(sum(usage.cost_usd or 0.0 for usage in priced), 6)
-    return msgspec.structs.replace(result, usage=tuple(priced), cost_usd=cost, cost_is_estimate=True)
+    cost = round(sum(usage.cost_usd or 0.0 for usage in counted), 6)
+    return msgspec.structs.replace(result, usage=tuple(counted), cost_usd=cost, cost_is_estimate=True)
 
 
-def _priced(usage: ModelUsage, price: Price) -> ModelUsage:
+def priced(usage: ModelUsage, price: Price) -> ModelUsage:
     cost = (
         usage.input * price.input
         + usage.output * price.output

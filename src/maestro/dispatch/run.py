@@ -19,6 +19,7 @@ import msgspec
 from maestro import processes
 from maestro.agents import Environment, Usage
 from maestro.agents.headless import (
+    BringsServers,
     Counters,
     DeniesSilently,
     Headless,
@@ -102,6 +103,9 @@ def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Rea
         allowed_tools=run.allowed_tools,
         mcp_config=run.mcp_config,
         mcp_servers=_mcp_servers(run.mcp_config),
+        schema=run.schema,
+        is_apart=run.is_apart,
+        foreign_servers=_foreign_servers(run, agent, env),
     )
     plan = agent.headless(request)
     if shutil.which(plan.argv[0], path=env.get("PATH")) is None:
@@ -248,6 +252,10 @@ def _mcp_servers(path: str) -> Mapping[str, Mapping[str, object]]:
         raise InvalidInput(
             f"The MCP configuration {path} is not usable: {error}.", hint='It must hold {"mcpServers": {…}}.'
         ) from error
+
+
+def _foreign_servers(run: Run, agent: Headless, env: Mapping[str, str]) -> tuple[str, ...]:
+    return agent.configured_servers(env) if run.is_apart and isinstance(agent, BringsServers) else ()
 
 
 def _counted_before(ready: Ready) -> Counters | None:

@@ -64,6 +64,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     allowed_tools: tuple[str, ...] = ()
     mcp_config: str = ""
     earlier: Counters | None = None  # what an earlier run of the resumed session left its counters at
+    schema: bytes = b""  # JSON Schema of the answer
+    is_apart: bool = False  # nobody goes on with it, and nothing of the person's own takes part
     asked_by: str = ""  # the session that is told when it ends
     version: int = 1
 

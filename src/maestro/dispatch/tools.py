@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -101,7 +101,7 @@ def load_toolbox(home: str, root: str, state: str) -> Toolbox:
         raise InvalidInput(
             f"{project_path}: `trust` is not the project's to give.", hint=f"It belongs into {user_path}."
         )
-    trusted = any(os.path.realpath(os.path.expanduser(path)) == root for path in user.trust)
+    trusted = _is_among(root, user.trust)
     for name, tool in project.tools.items():
         if tool.command and not trusted:
             raise InvalidInput(
@@ -116,6 +116,15 @@ def load_toolbox(home: str, root: str, state: str) -> Toolbox:
     _check_names(box, user_path, user)
     _check_names(box, project_path, project)
     return box
+
+
+def is_trusted(home: str, root: str) -> bool:
+    """Whether the user has said that what this project brings may run and reach out."""
+    return _is_among(root, _load(os.path.join(home, FILE)).trust)
+
+
+def _is_among(root: str, trusted: Iterable[str]) -> bool:
+    return any(os.path.realpath(os.path.expanduser(path)) == os.path.realpath(root) for path in trusted)
 
 
 def _completed(path: str, name: str, tool: Tool, earlier: Tool | None) -> Tool:

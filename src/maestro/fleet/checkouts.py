@@ -11,6 +11,7 @@ from maestro.fleet.crew import Crew
 from maestro.ledger import sessions
 from maestro.ledger.facts import Session
 from maestro.ledger.roles import Actor, require
+from maestro.ledger.sight import is_child
 from maestro.worktrees import worktree as worktrees
 from maestro.worktrees.overlaps import Overlap, Touched, overlaps
 
@@ -63,8 +64,7 @@ class Checkouts:
 
     async def _with_worktree(self, actor: Actor, wanted: str) -> Session:
         session = await self.crew.session(wanted)
-        own = actor.session_id is not None and session.parent_session_id == actor.session_id
-        require(actor, "session.change", own=own)
+        require(actor, "session.change", own=is_child(session, actor))
         if session.worktree is None:
             raise Conflict(
                 f"“{session.name}” has no worktree.",

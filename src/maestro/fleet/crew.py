@@ -13,9 +13,10 @@ from typing import NamedTuple
 import msgspec
 
 from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest
-from maestro.agents.registry import agent_named, hooked_named, launcher_named
+from maestro.agents.registry import agent_named, hooked_named, launcher_named, launchers_of
 from maestro.errors import Conflict, MaestroError
 from maestro.files import write_atomically
+from maestro.fleet.coordinator_prompt import coordinator_prompt
 from maestro.fleet.door import FOLDER
 from maestro.fleet.isolate import Sandbox, isolated
 from maestro.fleet.launch import (
@@ -35,6 +36,7 @@ from maestro.ledger import sessions, tasks
 from maestro.ledger.facts import NewSession, Session
 from maestro.ledger.journal import Change, Once
 from maestro.ledger.roles import HUMAN, Actor, require
+from maestro.ledger.sight import is_child
 from maestro.worktrees import worktree as worktrees
 
 
@@ -68,6 +70,8 @@ class Crew(Roll):
     async def begin_again(self, session: Session, request: Spawn) -> Begun:
         """Open a session again that had ended, with its agent's own memory of it."""
         launcher = launcher_named(session.agent)
+        # The pane that it had is gone, and must not be missed while it gets another.
+        await self._write(HUMAN, lambda change: sessions.leave_place(change, session.id))
         await self._move(session.id, "spawning")
         return await self._open_pane(session, request, launcher, resume=True, quiet=True)
 
@@ -130,7 +134,11 @@ class Crew(Roll):
 
         await self._write(HUMAN, mint)
         env = session_environment(
-            request.environment, launcher, session_id=session.id, token=token, maestro_home=self.home.root
+            request.environment,
+            *launchers_of(session.agent, session.role),
+            session_id=session.id,
+            token=token,
+            maestro_home=self.home.root,
         )
         folder = self.home.path("sessions", session.id)
         first = "" if resume else await self._first_prompt(session, request)
@@ -240,7 +248,8 @@ class Crew(Roll):
             await asyncio.to_thread(self.journal.read, lambda c, t=t: tasks.get_task(c, t))
             for t in session.task_ids
         ]
-        return first_prompt(
+        write = coordinator_prompt if session.role == "coordinator" else first_prompt
+        return write(
             session.id,
             subject=request.subject,
             message=request.message,
@@ -254,8 +263,7 @@ class Crew(Roll):
     ) -> Session:
         """End a session's whole process tree, and record it when all of it is dead."""
         session = await self.session(wanted)
-        own = actor.session_id is not None and session.parent_session_id == actor.session_id
-        require(actor, "session.change", own=own)
+        require(actor, "session.change", own=is_child(session, actor))
         adopted = session.place is not None and self.guests.socket(session.place.fleet) is not None
         if adopted or (session.place is None and session.pid is None):
             raise Conflict(
@@ -286,4 +294,6 @@ class Crew(Roll):
 
 
 def _has_prompt(request: Spawn, session: Session) -> bool:
-    return bool(request.subject.strip() or request.message.strip() or session.task_ids)
+    # A coordinator is told how it works in any case.
+    told = request.subject.strip() or request.message.strip() or session.task_ids
+    return bool(told) or session.role == "coordinator"

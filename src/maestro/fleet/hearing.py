@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import structlog
 
-from maestro.agents.hooks import Happening, HappeningKind, Payload
+from maestro.agents.hooks import Happening, HappeningKind, Payload, TellsModel
 from maestro.agents.registry import hooked_named
 from maestro.errors import NotFound
 from maestro.fleet.asking import Asking
@@ -33,6 +33,14 @@ _NOTIFY: Final[dict[HappeningKind, tuple[Notify, SessionStatus]]] = {
 }
 # With any of these, whatever was asked before is over.
 _ENDS_QUESTIONS: Final = frozenset({"prompted", "answered", "turn_ended", "turn_failed", "session_ended"})
+_BRIEFED: Final = frozenset({"prompted", "session_started", "compacting", "compacted"})
+_BRIEF_SECONDS: Final = 0.7  # a hook waits a second for all of its answer
+
+
+class Brief(Protocol):
+    """What the model is told at a happening; empty: nothing. Without somebody who `listens`, what is kept of it."""
+
+    async def __call__(self, session: Session, happening: Happening, *, listens: bool) -> str: ...
 
 
 class Hearing:
@@ -42,11 +50,21 @@ class Hearing:
         self._asking = asking
         self._channels = channels
 
+        self.brief: Brief | None = None
+
     async def heard(
-        self, agent: str, event: str, payload: Payload, *, session_id: str | None, at: int, waits: bool
+        self,
+        agent: str,
+        event: str,
+        payload: Payload,
+        *,
+        session_id: str | None,
+        at: int,
+        waits: bool,
+        listens: bool,
     ) -> bytes | None:
-        """Take in what a hook told. What it must print, if anything; with `waits` that may take as long as the
-        question is open."""
+        """Take in what a hook told. What it must print, if anything, where it still `listens`; with `waits` that may
+        take as long as the question is open."""
         try:
             hooked = hooked_named(agent)
         except NotFound:
@@ -73,7 +91,24 @@ class Hearing:
         self._channels.ring(session.id)
         if waits and question is not None:
             return await self._channels.wait_for_answer(session.id, event, payload, question.id)
-        return None
+        if not isinstance(hooked, TellsModel):
+            await self._told(session, happening, listens=False)
+            return None
+        text = await self._told(session, happening, listens=listens)
+        return hooked.hook_context(event, text) if text else None
+
+    async def _told(self, session: Session, happening: Happening, *, listens: bool) -> str:
+        """What the model is told at this. Nothing rather than late: the agent waits for its hook."""
+        if self.brief is None or happening.kind not in _BRIEFED:
+            return ""
+        try:
+            async with asyncio.timeout(_BRIEF_SECONDS):
+                return await self.brief(session, happening, listens=listens)
+        except TimeoutError:
+            _log.warning("brief took too long", session=session.id, happening=happening.kind)
+        except Exception:  # noqa: BLE001 - the edge to whatever is told: the agent goes on without it
+            _log.exception("brief", session=session.id, happening=happening.kind)
+        return ""
 
     async def _tell(self, session: Session, happening: Happening) -> None:
         if happening.kind == "turn_ended" and happening.background:

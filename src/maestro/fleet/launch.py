@@ -35,10 +35,11 @@ _HOME: Final = "MAESTRO_HOME"
 LAUNCH_FILE: Final = "launch.json"
 
 
-def caller_environment(caller: Mapping[str, str], launcher: Launcher) -> dict[str, str]:
-    """What of the caller's environment a session of this agent may know."""
-    named = {name for name in launcher.launch_variables if not name.endswith("*")}
-    prefixes = tuple(name[:-1] for name in launcher.launch_variables if name.endswith("*"))
+def caller_environment(caller: Mapping[str, str], *launchers: Launcher) -> dict[str, str]:
+    """What of the caller's environment a session may know that runs, or starts, these agents."""
+    every = {name for launcher in launchers for name in launcher.launch_variables}
+    named = {name for name in every if not name.endswith("*")}
+    prefixes = tuple(name[:-1] for name in every if name.endswith("*"))
     return {
         name: value
         for name, value in caller.items()
@@ -47,11 +48,11 @@ def caller_environment(caller: Mapping[str, str], launcher: Launcher) -> dict[st
 
 
 def session_environment(
-    caller: Mapping[str, str], launcher: Launcher, *, session_id: str, token: str, maestro_home: str
+    caller: Mapping[str, str], *launchers: Launcher, session_id: str, token: str, maestro_home: str
 ) -> dict[str, str]:
     """All variables of a session but those of its terminal (TERM, COLORTERM), which its pane knows best."""
     own = {_SESSION_ID: session_id, _SESSION_TOKEN: token, _HOME: maestro_home}
-    return caller_environment(caller, launcher) | own
+    return caller_environment(caller, *launchers) | own
 
 
 def launch_file(plan: LaunchPlan, env: Mapping[str, str], cwd: str) -> bytes:

@@ -19,8 +19,8 @@ from maestro.fleet.crew import Crew
 from maestro.fleet.facts import PaneRef, Sight
 from maestro.fleet.panes import Notify
 from maestro.fleet.sight import see
-from maestro.ledger import sessions
-from maestro.ledger.facts import Place, Question, Session, SessionChange, SessionStatus
+from maestro.ledger import reports, sessions
+from maestro.ledger.facts import Place, Question, ReportKind, Session, SessionChange, SessionStatus
 from maestro.ledger.roles import HUMAN
 
 _log = structlog.get_logger("lookout")
@@ -52,6 +52,9 @@ _NOTIFY: Final[dict[ScreenState, Notify]] = {
     "plan": "unchecked",
     "dialog": "unchecked",
 }
+
+
+_REPORTED: Final[dict[ReportKind, Notify]] = {"complete": "done", "error": "error"}
 
 
 def pane_of(place: Place) -> PaneRef:
@@ -93,7 +96,11 @@ class Lookout:
         session = await self.crew.session(session_id)
         terminal = terminal_named(session.agent)
         screen = UNKNOWN if terminal is None else terminal.read_screen(captured(content))
+        before = await self.asking.open(session.id)
         question = await self.asking.shown(session, screen)
+        if question is not None and (before is None or before.id != question.id):
+            # Whoever sees a question first tells of it: a later look takes it for known.
+            await self.tell(session, "unchecked", "needs_input")
         if question is not None and self.asking.is_to_be_drawn(question, screen):
             sight, question = await self.look(session)
             if sight is not None:
@@ -132,11 +139,20 @@ class Lookout:
         if place is None or session.host != self.crew.journal.host or not self.crew.runs(place.fleet):
             return
         states = await self.crew.states(place.fleet)
+        if notify == "unchecked" and status == "idle":
+            notify = await self._reported(session) or notify
         try:
             await states.notify(pane_of(place), notify)
         except (Conflict, NotFound):
             # The pane is gone; what ends a session says so elsewhere.
             return
+
+    async def _reported(self, session: Session) -> Notify | None:
+        """A turn that reported how it ended has said more than that it is over."""
+        said = await asyncio.to_thread(
+            self.crew.journal.read, lambda connection: reports.standing_report(connection, session.id)
+        )
+        return _REPORTED.get(said.kind) if said is not None else None
 
     # Titles.
 

@@ -15,7 +15,7 @@ from maestro.fleet.roll import GONE
 from maestro.ledger import projects, sessions
 from maestro.ledger.facts import Session
 from maestro.ledger.journal import Change
-from maestro.ledger.roles import Actor, require
+from maestro.ledger.roles import HUMAN, Actor, require
 
 
 async def up(crew: Crew, actor: Actor, request: Up) -> UpOutcome:
@@ -127,5 +127,19 @@ async def _set_manages(crew: Crew, plan: FleetPlan) -> None:
         own = panes.get(wanted.label)
         if own is None or not wanted.manages:
             continue
-        managed = [panes[label].pane_id for label in wanted.manages if label in panes]
-        await tmux.set_options(own.ref, {"@pane_manages": ",".join(managed)})
+        managed = [panes[label] for label in wanted.manages if label in panes]
+        await tmux.set_options(own.ref, {"@pane_manages": ",".join(pane.pane_id for pane in managed)})
+        if wanted.role == "coordinator" and own.session_id:
+            await _give_children(crew, own.session_id, [pane.session_id for pane in managed])
+
+
+async def _give_children(crew: Crew, coordinator: str, managed: list[str]) -> None:
+    """A coordinator may read and prompt those that it manages, as if it had started them."""
+
+    def work(change: Change) -> str:
+        for session_id in managed:
+            if session_id and session_id != coordinator:
+                sessions.give_parent(change, session_id, coordinator)
+        return coordinator
+
+    await asyncio.to_thread(crew.journal.write, HUMAN, work)

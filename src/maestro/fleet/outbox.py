@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import functools
-from typing import Any, Final, Literal
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 import structlog
@@ -12,12 +12,12 @@ import structlog
 from maestro.agents.questions import Answer, settled
 from maestro.agents.questions import Question as Asked
 from maestro.agents.registry import hooked_named, terminal_named
-from maestro.errors import Conflict, InvalidInput
+from maestro.errors import Conflict, InvalidInput, MaestroError
 from maestro.fleet.answers import parse_answer
 from maestro.fleet.asking import asked_of, stored
 from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew
-from maestro.fleet.delivery import LONGEST, typable
+from maestro.fleet.delivery import LONGEST, READY, may_prompt, typable
 from maestro.fleet.lookout import Lookout
 from maestro.fleet.proof import size_of
 from maestro.fleet.typing import Mark, Outcome, Typed, Typist
@@ -25,9 +25,28 @@ from maestro.ledger import prompts, questions, sessions
 from maestro.ledger.facts import Prompt, Question, Session
 from maestro.ledger.journal import Change, Once
 from maestro.ledger.roles import HUMAN, Actor, require
+from maestro.ledger.sight import is_child
 from maestro.redact import fold
 
 _log = structlog.get_logger("outbox")
+
+# Done in the transaction that queues an answer, with the prompt's id.
+Also = Callable[[Change, str], None]
+# May this actor give this answer to what is open? Raises Refused, or tells what to record with it.
+Admit = Callable[[Actor, Session, Question, str], Awaitable[Also | None]]
+# Done in the transaction that settles a prompt.
+Settled = Callable[[Change, str], object]
+
+
+class Addition(NamedTuple):
+    """What goes behind a prompt, and what is recorded when it is typed."""
+
+    text: str = ""
+    also: Settled | None = None
+
+
+# What a session is told with a prompt, where no hook of its own tells it.
+Append = Callable[[Session], Awaitable[Addition]]
 
 # What holds a prompt back may end without anybody telling us; while one is held, we look this often.
 _LOOK_SECONDS: Final = 1.0
@@ -42,6 +61,9 @@ class Outbox:
         self.typist = Typist(crew, lookout, channels)
         self._delivering: dict[str, asyncio.Task[None]] = {}
         self._closed = False
+        self.admit: Admit | None = None
+        self.on_settled: Settled | None = None
+        self.append: Append | None = None
 
     async def close(self) -> None:
         """Stop where we are: what was recorded says how to go on."""
@@ -61,10 +83,16 @@ class Outbox:
         question_id: str | None = None,
         version: int | None = None,
         once: Once | None = None,
+        also: Also | None = None,
+        as_prompt: bool = False,
     ) -> Prompt:
-        """Queue text for a session: the answer to what it asks, when it asks something, or else a prompt."""
+        """Queue text for a session: the answer to what it asks, when it asks something, or else a prompt.
+
+        Whoever has decided already passes what to record with it as `also`; everybody else's answer is admitted first.
+        `as_prompt`: it must not become an answer.
+        """
         session = await self.crew.session(wanted)
-        await self._require(actor, session)
+        _require_own(actor, session)
         if once is not None and (earlier := await asyncio.to_thread(self.crew.journal.earlier, once)):
             # It was taken, and only the answer was lost: whatever is open by now is not what it was for.
             return await self.prompt(earlier)
@@ -82,10 +110,19 @@ class Outbox:
         sight, open_question = await self.lookout.look(session)
         if question_id is not None:
             _require_open(open_question, question_id, version)
+        if as_prompt and open_question is not None:
+            raise Conflict(
+                "It asks something now, and a prompt would be taken for the answer.",
+                hint="Answer that first: `maestro session explain ID` shows it.",
+            )
         if open_question is None:
-            prompt_id = await self._enqueue(actor, session, await self._signed(actor, text), once=once)
+            prompt_id = await self._enqueue(
+                actor, session, await self._signed(actor, text), once=once, also=also
+            )
         else:
             answer = parse_answer(text, asked_of(open_question))
+            if also is None and self.admit is not None:
+                also = await self.admit(actor, session, open_question, text)
             shown = sight.screen.question if sight else None
             told = {
                 **msgspec.to_builtins(answer),
@@ -93,7 +130,7 @@ class Outbox:
                 "written": size_of(await asyncio.to_thread(self.crew.transcript_of, session)),
             }
             prompt_id = await self._enqueue(
-                actor, session, text, question=open_question, answer=told, once=once
+                actor, session, text, question=open_question, answer=told, once=once, also=also
             )
         self.deliver(session.id)
         return await self.prompt(prompt_id)
@@ -112,7 +149,7 @@ class Outbox:
 
     async def withdraw(self, actor: Actor, wanted: str, prompt_id: str) -> Prompt:
         session = await self.crew.session(wanted)
-        await self._require(actor, session)
+        _require_own(actor, session)
         prompt = await self.prompt(prompt_id)
         if prompt.session_id != session.id:
             raise InvalidInput(f"{prompt_id} is not a prompt of {session.id}.")
@@ -194,8 +231,16 @@ class Outbox:
 
     async def _settle(self, prompt: Prompt, outcome: Outcome) -> None:
         await self._move(prompt.id, outcome.state, reason=outcome.reason, evidence=outcome.evidence)
-        if prompt.kind == "answer" and outcome.state == "submitted":
+        if outcome.state != "submitted":
+            return
+        if prompt.kind == "answer":
             await self._close_question(prompt)
+        # The next dialog may stand there already, under the same title: nothing else would tell of it. Whoever saw it
+        # first may have said so before it was said that the session works.
+        session = await self.crew.session(prompt.session_id)
+        _, following = await self.lookout.look(session)
+        if following is not None:
+            await self.lookout.tell(session, "unchecked", "needs_input")
 
     async def _deliver(self, prompt: Prompt) -> Outcome:
         if prompt.state in prompts.UNDER_WAY:
@@ -212,12 +257,28 @@ class Outbox:
         size = size_of(await asyncio.to_thread(self.crew.transcript_of, session))
         to = self.typist.typed(session, terminal, tmux)
 
+        addition = await self._addition(session) if prompt.kind == "prompt" else Addition()
+        text = f"{prompt.text}\n\n{addition.text}" if addition.text else prompt.text
+
         async def mark(state: Literal["typing", "pasted"]) -> None:
-            await self._move(prompt.id, state, transcript_size=size)
+            also, whole = (addition.also, text) if state == "typing" and addition.text else (None, None)
+            await self._move(prompt.id, state, also=also, transcript_size=size, text=whole)
 
         if prompt.kind == "answer":
             return await self._answer(prompt, session, to, mark, size)
-        return await self.typist.prompt(to, prompt.text, mark, size)
+        return await self.typist.prompt(to, text, mark, size)
+
+    async def _addition(self, session: Session) -> Addition:
+        """As things are when it is typed: one that is held is told nothing yet."""
+        if self.append is None or session.role != "coordinator":
+            return Addition()
+        if may_prompt(await self.lookout.see(session), session.agent) != READY:
+            return Addition()
+        try:
+            return await self.append(session)
+        except (MaestroError, OSError) as error:
+            _log.warning("nothing appended", session=session.id, error=repr(error))
+            return Addition()
 
     async def _recovered(self, prompt: Prompt) -> Outcome:
         """It was being typed when the daemon died, and is not typed again. It is proved, or uncertain."""
@@ -275,9 +336,10 @@ class Outbox:
         question: Question | None = None,
         answer: dict[str, Any] | None = None,
         once: Once | None = None,
+        also: Also | None = None,
     ) -> str:
         def work(change: Change) -> str:
-            return prompts.enqueue(
+            prompt_id = prompts.enqueue(
                 change,
                 session.id,
                 text,
@@ -285,11 +347,22 @@ class Outbox:
                 question_id=None if question is None else question.id,
                 answer=answer,
             )
+            if also is not None:
+                also(change, prompt_id)
+            return prompt_id
 
         return await asyncio.to_thread(self.crew.journal.write, actor, work, once)
 
-    async def _move(self, prompt_id: str, state: Any, **fields: Any) -> None:
-        work = functools.partial(prompts.move, prompt_id=prompt_id, state=state, **fields)
+    async def _move(self, prompt_id: str, state: Any, *, also: Settled | None = None, **fields: Any) -> None:
+        def work(change: Change) -> str:
+            was_settled = prompts.get_prompt(change.connection, prompt_id).state in prompts.SETTLED
+            prompts.move(change, prompt_id, state, **fields)
+            if also is not None:
+                also(change, prompt_id)
+            if state in prompts.SETTLED and not was_settled and self.on_settled is not None:
+                self.on_settled(change, prompt_id)
+            return prompt_id
+
         await asyncio.to_thread(self.crew.journal.write, HUMAN, work)
         prompt = await self.prompt(prompt_id)
         self.channels.ring(prompt.session_id)
@@ -299,12 +372,6 @@ class Outbox:
             await asyncio.to_thread(
                 self.crew.journal.write, HUMAN, lambda c: prompts.hold(c, prompt.id, reason)
             )
-
-    async def _require(self, actor: Actor, session: Session) -> None:
-        own = await asyncio.to_thread(
-            self.crew.journal.read, lambda c: sessions.is_below(c, session.id, actor.session_id)
-        )
-        require(actor, "session.prompt", own=own)
 
     def _require_reachable(self, session: Session) -> None:
         if session.status in sessions.ENDED:
@@ -321,6 +388,10 @@ class Outbox:
             return text
         sender = await self.crew.session(actor.session_id)
         return f"[From: {fold(typable(sender.name))} ({sender.id})] {text}"
+
+
+def _require_own(actor: Actor, session: Session) -> None:
+    require(actor, "session.prompt", own=is_child(session, actor))
 
 
 def _require_open(question: Question | None, wanted: str, version: int | None) -> None:

@@ -14,7 +14,7 @@ engaged   → free                 its coordinator asks for the next      handed
 engaged   → free, unchecked      the human looks at it                  looked_at
 engaged   → free                 the worker says anything but unchecked notified
 engaged   → free                 the lease ends                         settled
-done      → done, acknowledged   its coordinator asks for the next      handed_back
+any       → acknowledged         its coordinator has dealt with it      handed_back
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ Notify = Literal["", "working", "unchecked", "error", "done", "checked"]
 NOTIFY_STATES: tuple[Notify, ...] = ("working", "unchecked", "error", "done", "checked")
 # Highest first.
 _URGENCY: tuple[Notify, ...] = ("error", "unchecked", "done")
+# The mark of each that was dealt with: one that somebody set by hand since is another.
+_ACKNOWLEDGED: Mapping[Notify, str] = {"error": "e", "unchecked": "u", "done": "a"}
 # Which of a window's panes speaks for the window.
 _LOUDEST: tuple[Notify, ...] = ("error", "unchecked", "done", "working", "checked")
 
@@ -46,7 +48,7 @@ class PaneState(NamedTuple):
     offered: int = 0
     # Whoever has the lease knows of it.
     told: bool = False
-    # A `done` that a coordinator has dealt with.
+    # A coordinator has dealt with it, as far as it can.
     acknowledged: bool = False
     # It was unchecked before the human looked, and nothing happened since.
     question_open: bool = False
@@ -78,14 +80,15 @@ def state_of(pane: Pane | Glance) -> PaneState:
         since=since,
         offered=offered,
         told=pane.coordinator_active and bool(coordinator) and "t" in flags,
-        acknowledged=notify == "done" and "a" in flags,
+        acknowledged=_ACKNOWLEDGED.get(notify, "-") in flags,
         question_open=notify == "checked" and "o" in flags,
     )
 
 
 def options_of(state: PaneState) -> dict[str, str]:
     """The pane options that tell this state."""
-    marks = (("a", state.acknowledged), ("o", state.question_open), ("t", state.told))
+    dealt_with = _ACKNOWLEDGED.get(state.notify, "")
+    marks = ((dealt_with, state.acknowledged), ("o", state.question_open), ("t", state.told))
     flags = "".join(mark for mark, holds in marks if holds)
     book = f"{state.since},{state.offered},{state.lease.until},{flags},{state.lease.coordinator}"
     return {
@@ -141,11 +144,18 @@ def taken_up(state: PaneState, lease: Lease, now: int, *, told: bool) -> PaneSta
     return state._replace(lease=lease, offered=max(now, state.since), told=told)
 
 
-def handed_back(state: PaneState) -> PaneState:
-    """Its coordinator is through with it; if it ever learned of it. Otherwise it is as if it had not been taken."""
+def handed_back(state: PaneState, *, handled: bool = False) -> PaneState:
+    """Its coordinator is through with it; if it ever learned of it. Otherwise it is as if it had not been taken.
+
+    `handled`: all was done about it that this coordinator can do; it is not offered again until something changes.
+    What happened after it was taken is not dealt with.
+    """
     if not state.told:
         return state._replace(lease=FREE, offered=0)
-    return state._replace(lease=FREE, told=False, acknowledged=state.notify == "done")
+    is_same = state.since <= state.offered
+    return state._replace(
+        lease=FREE, told=False, acknowledged=is_same and (handled or state.notify == "done")
+    )
 
 
 def let_go(state: PaneState, before: PaneState) -> PaneState:
@@ -173,8 +183,8 @@ def response(state: PaneState, now: int) -> Response:
         return Response(Action.SKIP, "the human is there")
     if engaged:
         return Response(Action.SKIP, "a coordinator is engaged")
-    if state.notify == "done" and state.acknowledged:
-        return Response(Action.SKIP, "finished, and dealt with")
+    if state.acknowledged:
+        return Response(Action.SKIP, "dealt with, and nothing has changed since")
     return _UNATTENDED[state.notify]
 
 

@@ -1,4 +1,5 @@
-"""The first prompt of a session, pure: who it is, what it shall do, how it reports.
+"""The prompts that Maestro itself writes for workers, pure: the first one (who it is, what it shall do, how it
+reports), and the next task.
 
 Everything that comes from tasks and callers is escaped: a title cannot close a tag, a message cannot pose as
 another session.
@@ -6,11 +7,15 @@ another session.
 
 from __future__ import annotations
 
+from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
 from maestro.redact import clean, redact
+
+# What is longer is better read from the board than pasted.
+_LONGEST: Final = 8_000
 
 
 class PromptTask(msgspec.Struct, frozen=True):
@@ -23,21 +28,44 @@ def first_prompt(
     session_id: str, *, subject: str = "", message: str = "", tasks: tuple[PromptTask, ...] = ()
 ) -> str:
     """What a worker is told first; empty parts are left out."""
-    parts = [f"<session_id>{_safe(session_id)}</session_id>"]
+    parts = [f"<session_id>{safe(session_id)}</session_id>"]
     if subject.strip():
-        parts.append(f"<subject>{_safe(subject)}</subject>")
+        parts.append(f"<subject>{safe(subject)}</subject>")
     if message.strip():
-        parts.append(f"<message>\n{_safe(message)}\n</message>")
-    parts += [_task(task) for task in tasks]
+        parts.append(f"<message>\n{safe(message)}\n</message>")
+    parts += [task_block(task) for task in tasks]
     parts.append(_how_to_report(tasks))
     return "\n\n".join(parts)
 
 
-def _task(task: PromptTask) -> str:
-    lines = [f"<task id={quoteattr(clean(task.id))}>", f"<title>{_safe(task.title)}</title>"]
+def task_block(task: PromptTask) -> str:
+    lines = [f"<task id={quoteattr(clean(task.id))}>", f"<title>{safe(task.title)}</title>"]
     if task.description.strip():
-        lines.append(f"<description>\n{_safe(task.description)}\n</description>")
+        lines.append(f"<description>\n{safe(task.description)}\n</description>")
     return "\n".join([*lines, "</task>"])
+
+
+def assignment(task: PromptTask, message: str = "") -> str:
+    """What a worker is told when it gets its next task."""
+    description = task.description.strip()
+    if len(description) > _LONGEST:
+        task = PromptTask(task.id, task.title, description[:_LONGEST] + "…")
+    parts = ["Your next task:", task_block(task)]
+    if len(description) > _LONGEST:
+        parts.append(f"`maestro task show {clean(task.id)}` prints all of its description.")
+    if message.strip():
+        parts.append(f"<message>\n{safe(message)}\n</message>")
+    words = f"maestro task report progress|blocked|error|complete {clean(task.id)}"
+    parts.append(f'Report on it as before, by its id: `{words} "…"`. Stay within what is asked.')
+    return "\n\n".join(parts)
+
+
+def taken_away(task_id: str, title: str, name: str) -> str:
+    """What a worker is told whose task another one has now."""
+    return (
+        f"Task {clean(task_id)} (“{safe(title)}”) is with “{safe(name)}” now. Stop working on it, leave its files as they "
+        "are, report nothing more on it, and wait for your next task."
+    )
 
 
 def _how_to_report(tasks: tuple[PromptTask, ...]) -> str:
@@ -56,5 +84,5 @@ def _how_to_report(tasks: tuple[PromptTask, ...]) -> str:
     return "\n".join(lines)
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     return escape(redact(clean(text)).strip())

@@ -16,10 +16,10 @@ from maestro import home as homes
 from maestro import processes
 from maestro.agents.registry import terminal_named
 from maestro.agents.screen import captured
-from maestro.errors import MaestroError, Refused
+from maestro.errors import MaestroError
 from maestro.fleet.fleets import Fleets
 from maestro.fleet.tmux import Pane, Tmux
-from maestro.ledger import sessions
+from maestro.ledger import sessions, sight
 from maestro.ledger.facts import Place, Session, SessionChange, SessionStatus
 from maestro.ledger.journal import Change, Journal
 from maestro.ledger.roles import HUMAN, Actor
@@ -136,9 +136,10 @@ class Roll(Fleets):
 
     async def settle_fleet(self, fleet: str) -> None:
         """Sessions whose pane is gone or dead have ended; say so."""
+        # In this order: a session that gets its pane meanwhile is not known yet, and not missed.
+        live = await asyncio.to_thread(self.journal.read, lambda c: sessions.list_sessions(c, active=True))
         tmux = await self.running(fleet)
         panes = {pane.session_id: pane for pane in await tmux.panes() if pane.session_id} if tmux else {}
-        live = await asyncio.to_thread(self.journal.read, lambda c: sessions.list_sessions(c, active=True))
         for session in live:
             if session.place is None or session.place.fleet != fleet or session.host != self.journal.host:
                 continue
@@ -190,15 +191,8 @@ class Roll(Fleets):
         """Raise unless the actor may see what this pane's session shows."""
         session = await self.session(session_id)
         await asyncio.to_thread(
-            self.journal.read, lambda connection: sessions.require_sight(connection, actor, session)
+            self.journal.read, lambda connection: sight.require_sight(connection, actor, session)
         )
-
-    async def has_sight(self, actor: Actor, session_id: str) -> bool:
-        try:
-            await self.require_sight(actor, session_id)
-        except Refused:
-            return False
-        return True
 
     async def session(self, wanted: str) -> Session:
         return await asyncio.to_thread(self.journal.read, lambda c: sessions.get_session(c, wanted))

@@ -230,12 +230,12 @@ class PaneStates:
         self.changed()
         return state
 
-    async def hand_back(self, coordinator: str) -> None:
+    async def hand_back(self, coordinator: str, *, handled: bool = False) -> None:
         """Whatever this coordinator was given before is dealt with."""
         async with self._turn:
             look = await self._look()
             given = {
-                pane_id: panes.handed_back(state)
+                pane_id: panes.handed_back(state, handled=handled)
                 for pane_id, state in look.states.items()
                 if state.lease.coordinator == coordinator
             }

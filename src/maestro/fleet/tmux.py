@@ -416,3 +416,14 @@ def _refusal(lines: Sequence[str]) -> MaestroError:
 def attach_argv(socket: str, session: str) -> tuple[str, ...]:
     """What a person's terminal runs to look at a session."""
     return ("tmux", "-S", socket, "attach-session", "-t", f"={session}")
+
+
+def visit_argv(socket: str, session: str, pane_id: str) -> tuple[str, ...]:
+    """What a person's terminal runs to look at one pane of a session, from outside this server."""
+    chosen = ("select-window", "-t", pane_id, ";", "select-pane", "-t", pane_id, ";")
+    return ("tmux", "-S", socket, *chosen, "attach-session", "-t", f"={session}")
+
+
+def switch_argv(socket: str, pane_id: str) -> tuple[str, ...]:
+    """What moves the terminal that already looks at this server to one of its panes."""
+    return ("tmux", "-S", socket, "switch-client", "-t", pane_id)

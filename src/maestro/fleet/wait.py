@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from maestro.errors import NotFound
 from maestro.fleet import panes
-from maestro.fleet.states import PaneStates, Taken
+from maestro.fleet.states import PaneStates, Scope, Taken
 
 Outcome = Literal["PANE", "TIMEOUT", "FOCUSED"]
 
@@ -53,21 +53,23 @@ async def coordinate_wait(
     timeout: float,  # noqa: ASYNC109 - the end of this wait is an answer, not a failure
     managed: Sequence[str] | None = None,
     own_pane: str = "",
+    handled: bool = False,
     told: bool = True,
+    among: Callable[[], Awaitable[Collection[str]]] | None = None,
 ) -> Waited:
-    """Disconnect the previous pane, sweep, wait, sweep again; engage and capture what was found.
+    """Disconnect the previous pane (`handled`: not to be offered again as it is), sweep, wait, sweep again; engage and capture what was found.
 
     Cancelled, it leaves no pane engaged that it had not returned. Whoever still has to carry the answer to the
     coordinator passes `told=False` and calls `PaneStates.confirm` once it has arrived: if that never happens, the
-    coordinator's next wait gets the same pane again.
+    coordinator's next wait gets the same pane again. `among`: only panes of these sessions, asked anew when panes come.
     """
     clock = asyncio.get_running_loop().time
     deadline = clock() + timeout
-    scope = await states.scope(managed, own_pane)
+    scope = await _scope(states, managed, own_pane, among)
     if managed is not None and scope.unknown:
         unknown = ", ".join(f"“{word}”" for word in scope.unknown)
         raise NotFound(f"No pane is called {unknown}.", hint="See `maestro fleet list-panes`.")
-    await states.hand_back(coordinator)
+    await states.hand_back(coordinator, handled=handled)
     while True:
         news = states.news()
         taken, look = await states.take_next(coordinator, scope.managed, told=told)
@@ -75,13 +77,27 @@ async def coordinate_wait(
             return Waited("PANE", panes.count(look.of(scope.managed).values()), taken)
         if scope.all != look.glances.keys():
             # Panes came or went.
-            scope = await states.scope(managed, own_pane)
+            scope = await _scope(states, managed, own_pane, among)
             continue
         remaining = deadline - clock()
         if remaining <= 0 or states.closing:
             seen = look.of(scope.managed).values()
             return Waited("FOCUSED" if panes.all_focused(seen) else "TIMEOUT", panes.count(seen))
         await states.wait(news, remaining)
+
+
+async def _scope(
+    states: PaneStates,
+    managed: Sequence[str] | None,
+    own_pane: str,
+    among: Callable[[], Awaitable[Collection[str]]] | None,
+) -> Scope:
+    scope = await states.scope(managed, own_pane)
+    if among is None:
+        return scope
+    sessions = await among()
+    own = {pane.pane_id for pane in await states.tmux.panes() if pane.session_id in sessions}
+    return replace(scope, managed=scope.managed & own)
 
 
 def _one_field(text: str) -> str:

@@ -18,6 +18,13 @@ Priority = Literal["low", "normal", "high", "urgent"]
 ReportKind = Literal["progress", "complete", "blocked", "error"]
 SessionStatus = Literal["spawning", "working", "idle", "needs_input", "completed", "error", "stopped"]
 SessionRole = Literal["worker", "coordinator"]
+DecisionKind = Literal[
+    "verdict",  # about a question
+    "receipt",  # what became of what was typed
+    "resolution",  # how it ended: a human's answer, or by itself
+    "attention",  # about a worker that does not get on
+]
+EscalationKind = Literal["question", "stuck", "limit", "error", "blocked", "budget", "idle"]
 PromptKind = Literal["prompt", "answer"]
 PromptState = Literal[
     "queued",  # nothing was typed yet
@@ -172,6 +179,82 @@ class Prompt(Fact):
     updated_at: int
     typed_at: int | None
     settled_at: int | None
+
+
+class Decision(Fact):
+    """A link of this host's chain of what was decided about sessions, by whom and why; never changed afterwards.
+
+    `hash` covers every other field and the hash before it: a row that was changed or taken out shows.
+    """
+
+    id: str
+    host: str
+    seq: int
+    at: int
+    kind: DecisionKind
+    session_id: str
+    question_id: str | None
+    version: int | None
+    follows: str | None  # the decision that this is the end of
+    actor: str  # role, and session if it is one's
+    coordinator: str
+    action: str
+    by: str  # policy, precedent, history, budget, human, or the name of a brain
+    text: str  # what is typed, as far as it may be shown
+    confidence: float
+    categories: tuple[str, ...]
+    reasons: tuple[str, ...]
+    shadow: bool  # decided, and on purpose not done
+    prompt_id: str | None
+    escalation_id: str | None
+    question_hash: str
+    text_hash: str
+    pane: dict[str, Any] | None
+    spent: dict[str, Any]
+    previous: str
+    hash: str
+
+
+class Escalation(Fact):
+    """Something that waits for the human."""
+
+    id: str
+    session_id: str
+    kind: EscalationKind
+    subject: str  # what it is about: one open escalation for each
+    question_id: str | None
+    version: int | None
+    text: str
+    reason: str
+    categories: tuple[str, ...]
+    proposed: str  # what would have been answered, if anything
+    confidence: float
+    decision_id: str | None
+    opened_at: int
+    updated_at: int
+    news: int  # how often something new was told of it
+    notified_at: int | None
+    closed_at: int | None
+    closed_by: str
+
+
+class Precedent(Fact):
+    """A human's answer to a question, which counts when exactly the same is asked again."""
+
+    id: str
+    project_id: str
+    fingerprint: str
+    kind: str
+    question: str
+    options: tuple[str, ...]
+    answer: str
+    decision_id: str | None
+    created_at: int
+    expires_at: int
+    answers: int  # how often a human gave it
+    uses: int
+    used_at: int | None
+    forgotten_at: int | None
 
 
 class Event(Fact):

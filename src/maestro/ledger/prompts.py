@@ -115,8 +115,10 @@ def move(
     reason: str = "",
     evidence: Sequence[str] = (),
     transcript_size: int | None = None,
+    text: str | None = None,
 ) -> str:
-    """The next step of its life. One that is over stays as it is, and must not be typed."""
+    """The next step of its life. One that is over stays as it is, and must not be typed. `text`: what is typed, where
+    it is more than was sent."""
     prompt = get_prompt(change.connection, prompt_id)
     if prompt.state in SETTLED and state in SETTLED:
         return prompt_id
@@ -130,6 +132,8 @@ def move(
     }
     if state == "typing":
         fields |= {"typed_at": change.now, "transcript_size": transcript_size}
+        if text is not None:
+            fields["text"] = text
     if state in SETTLED:
         fields |= {
             "settled_at": change.now,
@@ -157,6 +161,11 @@ def hold(change: Change, prompt_id: str, reason: str) -> str:
 def shown(text: str) -> str:
     """What of a prompt may be shown."""
     return redact(clean(text))
+
+
+def public(prompt: Prompt) -> Prompt:
+    """What is still to be typed is kept as it is, and shown without secrets."""
+    return prompt.model_copy(update={"text": shown(prompt.text), "answer": shown_answer(prompt.answer)})
 
 
 def shown_answer(answer: Any) -> Any:

@@ -14,6 +14,9 @@ from maestro.ledger.journal import Change
 
 _questions = schema.questions
 
+# The source of a question that ended a turn, in words: it is never open as a dialog is.
+IN_WORDS = "transcript"
+
 
 def open_question(connection: Connection, session_id: str) -> Question | None:
     """What the session waits for now; the latest, if several were left open."""
@@ -67,6 +70,15 @@ def ask(change: Change, session_id: str, asked: dict[str, Any], *, source: str, 
     told = {name: value for name, value in fields.items() if name not in {"closed_at", "closed_by"}}
     change.record("question.asked", session_id, _project_of(change, session_id), {"question": told})
     return str(fields["id"])
+
+
+def note_in_words(change: Change, question: Question) -> str:
+    """Keep a question in words that something is decided about. No dialog waits for it, so it is not open."""
+    known = sa.select(_questions.c.id).where(_questions.c.id == question.id)
+    if change.connection.execute(known).first() is None:
+        fields = question.model_dump() | {"closed_at": change.now, "closed_by": "it was asked in words"}
+        change.connection.execute(_questions.insert().values(**fields))
+    return question.id
 
 
 def amend(change: Change, question: Question, asked: dict[str, Any], *, call_id: str = "") -> str:

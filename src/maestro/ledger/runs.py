@@ -63,7 +63,9 @@ def record_run(change: Change, run: RunEnded) -> str:
     require(change.actor, "run.report")
     own = change.actor.session_id
     if own is not None and run.session_id not in {None, own}:
-        raise Refused("A session may only speak of its own runs.", hint="Leave sessionId out.")
+        raise Refused(
+            "A session may only speak of its own runs.", hint="A human may of any; leave sessionId out."
+        )
     told = run.model_dump(by_alias=True, exclude={"id", "prompt_session"})
     change.record("run.ended", run.id, _project_of(change, run.directory), told)
     return run.id

@@ -5,7 +5,9 @@ from __future__ import annotations
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -17,7 +19,7 @@ from sqlalchemy import (
 )
 
 # Oldest first; the last is what this program writes.
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 
 metadata = MetaData(
     naming_convention={
@@ -163,6 +165,88 @@ prompts = Table(
     Column("settled_at", BigInteger),
     Index(None, "session_id", "state"),
     Index(None, "host", "state"),
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("host", _ID, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("session_id", _ID, ForeignKey("sessions.id"), nullable=False),
+    Column("question_id", _ID),
+    Column("version", Integer),
+    Column("follows", _ID),
+    Column("actor", String(100), nullable=False),
+    Column("coordinator", Text, nullable=False),
+    Column("action", String(16), nullable=False),
+    Column("by", String(32), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("confidence", Float, nullable=False),
+    Column("categories", JSON, nullable=False),
+    Column("reasons", JSON, nullable=False),
+    Column("shadow", Boolean, nullable=False),
+    Column("prompt_id", _ID),
+    Column("escalation_id", _ID),
+    Column("question_hash", String(64), nullable=False),
+    Column("text_hash", String(64), nullable=False),
+    Column("pane", JSON(none_as_null=True)),
+    Column("spent", JSON, nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+    Index(None, "host", "seq", unique=True),
+    Index(None, "session_id", "at"),
+    Index(None, "question_id"),
+    Index(None, "question_hash"),
+    Index(None, "prompt_id"),
+)
+
+escalations = Table(
+    "escalations",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("session_id", _ID, ForeignKey("sessions.id"), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("question_id", _ID),
+    Column("version", Integer),
+    Column("text", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("categories", JSON, nullable=False),
+    Column("proposed", Text, nullable=False),
+    Column("confidence", Float, nullable=False),
+    Column("decision_id", _ID),
+    Column("opened_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("news", Integer, nullable=False),
+    Column("notified_at", BigInteger),
+    Column("closed_at", BigInteger),
+    Column("closed_by", Text, nullable=False),
+    Index(None, "closed_at", "opened_at"),
+    Index(None, "session_id", "closed_at"),
+    Index(None, "question_id"),
+)
+
+precedents = Table(
+    "precedents",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("project_id", _ID, ForeignKey("projects.id"), nullable=False),
+    Column("fingerprint", String(64), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("question", Text, nullable=False),
+    Column("options", JSON, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("decision_id", _ID),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("answers", Integer, nullable=False),
+    Column("uses", Integer, nullable=False),
+    Column("used_at", BigInteger),
+    Column("forgotten_at", BigInteger),
+    Index(None, "project_id", "fingerprint"),
 )
 
 # What was answered to a request with an idempotency key, so that a repeated one is answered, not done again.

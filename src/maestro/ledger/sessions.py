@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from maestro.errors import IllegalTransition, InvalidInput, NotFound
-from maestro.ledger import questions, schema
+from maestro.ledger import questions, schema, tasks
 from maestro.ledger.facts import (
     NewSession,
     Place,
@@ -27,7 +27,7 @@ from maestro.ledger.journal import Change
 from maestro.ledger.lookup import find
 from maestro.ledger.projects import choose_project, get_project, project_for_directory
 from maestro.ledger.roles import Actor, require
-from maestro.ledger.tasks import get_task
+from maestro.ledger.sight import is_below, is_child
 from maestro.redact import clean, redact
 
 _sessions = schema.sessions
@@ -41,6 +41,12 @@ _REPORTED: Mapping[ReportKind, SessionStatus] = {
     "blocked": "needs_input",
     "error": "error",
 }
+# One that reports from its own pane is still there afterwards, and can be given the next task.
+_STAYS: Mapping[ReportKind, SessionStatus] = {"complete": "idle", "error": "idle"}
+_WHY = 300
+
+# What is known of the work when it is reported as done; told which tasks could not be moved, and why.
+Check = Callable[[list[str]], dict[str, Any]]
 
 
 def list_sessions(
@@ -49,7 +55,9 @@ def list_sessions(
     project_id: str | None = None,
     parent_session_id: str | None = None,
     active: bool | None = None,
+    ended_after: int | None = None,
 ) -> list[Session]:
+    """In the order in which they began. `ended_after`: those that live, or ended after this."""
     query = sa.select(*_FACT_COLUMNS).order_by(_sessions.c.id)
     if project_id:
         query = query.where(_sessions.c.project_id == project_id)
@@ -57,9 +65,11 @@ def list_sessions(
         query = query.where(_sessions.c.parent_session_id == parent_session_id)
     if active is not None:
         query = query.where(_sessions.c.ended_at.is_(None) if active else _sessions.c.ended_at.is_not(None))
+    if ended_after is not None:
+        query = query.where(_sessions.c.ended_at.is_(None) | (_sessions.c.ended_at > ended_after))
     rows = connection.execute(query).all()
-    tasks = _tasks_by_session(connection)
-    return [Session(**row._mapping, task_ids=tuple(tasks.get(row.id, ()))) for row in rows]  # noqa: SLF001 - SQLAlchemy's documented name
+    own = _tasks_by_session(connection)
+    return [Session(**row._mapping, task_ids=tuple(own.get(row.id, ()))) for row in rows]  # noqa: SLF001 - SQLAlchemy's documented name
 
 
 def get_session(connection: Connection, wanted: str) -> Session:
@@ -76,18 +86,20 @@ def create_session(change: Change, request: NewSession) -> str:
         parent_id = change.actor.session_id
     own = change.actor.session_id is not None and parent_id == change.actor.session_id
     require(change.actor, "session.create", own=own)
-    tasks = [get_task(connection, wanted) for wanted in dict.fromkeys(request.task_ids)]
-    if tasks and not request.project_id:
-        project_id = tasks[0].project_id
+    own_tasks = [tasks.get_task(connection, wanted) for wanted in dict.fromkeys(request.task_ids)]
+    for task in own_tasks:
+        tasks.require_own(change, task.id)
+    if own_tasks and not request.project_id:
+        project_id = own_tasks[0].project_id
     else:
         project_id = choose_project(connection, request.project_id, request.directory).id
-    if any(task.project_id != project_id for task in tasks):
+    if any(task.project_id != project_id for task in own_tasks):
         raise InvalidInput("A session's tasks must be in its own project.")
     session_id = change.new_id("sess")
     fields: dict[str, Any] = {
         "id": session_id,
         "project_id": project_id,
-        "name": request.name or (tasks[0].title[:200] if tasks else f"{request.agent} {session_id[-6:]}"),
+        "name": request.name or _default_name(request, session_id, [task.title for task in own_tasks]),
         "role": request.role,
         "agent": request.agent,
         "status": "spawning",
@@ -99,8 +111,14 @@ def create_session(change: Change, request: NewSession) -> str:
         "transcript_path": None,
         "environment": request.environment,
     }
-    _insert(change, fields, [task.id for task in tasks])
+    _insert(change, fields, [task.id for task in own_tasks])
     return session_id
+
+
+def _default_name(request: NewSession, session_id: str, titles: list[str]) -> str:
+    if request.role == "coordinator":
+        return f"Coordinator: {titles[0]}"[:200] if titles else f"Coordinator {session_id[-6:]}"
+    return titles[0][:200] if titles else f"{request.agent} {session_id[-6:]}"
 
 
 def adopt_session(
@@ -174,8 +192,7 @@ def _insert(change: Change, fields: dict[str, Any], task_ids: list[str]) -> None
 def change_session(change: Change, wanted: str, request: SessionChange, birth: tuple[int, str] | None) -> str:
     """`birth`: start time and boot id of the process that `pid` names, as the daemon saw them."""
     session = get_session(change.connection, wanted)
-    own = change.actor.session_id is not None and session.parent_session_id == change.actor.session_id
-    require(change.actor, "session.change", own=own)
+    require(change.actor, "session.change", own=is_child(session, change.actor))
     fields = {n: v for n, v in request.model_dump(exclude={"status"}).items() if v is not None}
     if request.pid is not None:
         if birth is None:
@@ -185,6 +202,8 @@ def change_session(change: Change, wanted: str, request: SessionChange, birth: t
         fields |= _status_fields(session.status, request.status, change.now)
     if fields:
         _apply(change, session, "session.changed", fields, {})
+    if fields.get("status") == "working":
+        tasks.begin_work(change, session.task_ids)
     return session.id
 
 
@@ -230,17 +249,47 @@ def give_worktree(change: Change, session_id: str, worktree: Worktree | None) ->
     return session.id
 
 
-def report_session(change: Change, wanted: str, report: Report) -> str:
+def report_session(change: Change, wanted: str, report: Report, check: Check | None = None) -> str:
+    """What a session says of its work; its tasks follow. In a pane it lives on until its agent ends, or is ended: only
+    one that nothing else would tell the end of, or whose end a human reports, ends by it."""
     session = get_session(change.connection, wanted)
-    require(change.actor, "session.report", own=session.id == change.actor.session_id)
-    fields: dict[str, Any] = {}
+    is_its_own = session.id == change.actor.session_id
+    require(change.actor, "session.report", own=is_its_own)
     target = _REPORTED[report.kind]
+    if is_its_own and session.place is not None and session.status not in ENDED:
+        target = _STAYS.get(report.kind, target)
+    fields: dict[str, Any] = {}
     if target != session.status:
         fields |= _status_fields(session.status, target, change.now)
     if report.message:
         fields["last_report"] = report.message
-    told = {"report": report.kind, "message": report.message}
+    left = tasks.follow_report(change, session.task_ids, report)
+    told: dict[str, Any] = {"report": report.kind, "message": report.message}
+    told |= {"left": left} if left else {}
+    told |= {"evidence": check(left)} if check is not None else {}
     _apply(change, session, "session.reported", fields, told)
+    return session.id
+
+
+def assign_task(change: Change, session_id: str, wanted: str) -> tuple[str, list[str]]:
+    """Make it this session's task: its id, and the sessions that it was taken from, which must be the actor's own."""
+    session = get_session(change.connection, session_id)
+    task_id, holders = tasks.give_task(change, wanted, session.id, session.name)
+    if tasks.get_task(change.connection, task_id).project_id != session.project_id:
+        raise InvalidInput("A session's tasks must be in its own project.")
+    for holder in holders:
+        other = get_session(change.connection, holder)
+        require(change.actor, "session.prompt", own=is_child(other, change.actor))
+    told = {"task_id": task_id, "taken_from": holders}
+    change.record("session.assigned", session.id, session.project_id, {"assignment": told})
+    return task_id, holders
+
+
+def give_parent(change: Change, session_id: str, parent_id: str) -> str:
+    """Whose child it is, when nobody's so far: the coordinator that a fleet.yml gives it to."""
+    session = get_session(change.connection, session_id)
+    if session.parent_session_id is None and not is_below(change.connection, parent_id, session.id):
+        _apply(change, session, "session.changed", {"parent_session_id": parent_id}, {})
     return session.id
 
 
@@ -289,41 +338,29 @@ def live_tokens(connection: Connection, host: str) -> dict[str, Actor]:
 
 
 def live_processes(connection: Connection, host: str) -> dict[tuple[int, int], Actor]:
-    """(pid, start time) of the processes that live sessions of this host are known to run in."""
+    """(pid, start time) of the processes that sessions of this host are known to run in.
+
+    A process that Maestro started in a pane stays its session's as long as it runs, also when that was closed: it must
+    not become a human's. An adopted one may be a person's own shell, and is theirs again."""
+    columns = (_sessions.c.pid, _sessions.c.pid_started, _sessions.c.role, _sessions.c.id)
     rows = connection.execute(
-        sa.select(_sessions.c.pid, _sessions.c.pid_started, _sessions.c.role, _sessions.c.id).where(
-            _sessions.c.ended_at.is_(None), _sessions.c.pid.is_not(None), _sessions.c.host == host
+        sa.select(*columns, _sessions.c.ended_at, _sessions.c.mode, _sessions.c.place).where(
+            sa.or_(_sessions.c.ended_at.is_(None), _sessions.c.mode.is_not(None)),
+            _sessions.c.pid.is_not(None),
+            _sessions.c.host == host,
         )
     )
-    return {(row.pid, row.pid_started): Actor(row.role, row.id) for row in rows}
+    return {
+        (row.pid, row.pid_started): Actor(row.role, row.id)
+        for row in rows
+        if row.ended_at is None or row.place is not None
+    }
 
 
 def process_start(connection: Connection, session_id: str) -> int | None:
     """When the session's process started, so that no other one with its pid is taken for it."""
     row = connection.execute(sa.select(_sessions.c.pid_started).where(_sessions.c.id == session_id)).first()
     return row.pid_started if row else None
-
-
-def require_sight(connection: Connection, actor: Actor, session: Session) -> None:
-    """Raise unless the actor may see what this session says: a session sees itself and those below it."""
-    if actor.session_id is None:
-        require(actor, "session.read")
-        return
-    is_itself = session.id == actor.session_id
-    below = actor.role == "coordinator" and is_below(connection, session.id, actor.session_id)
-    require(actor, "session.read", own=is_itself or below)
-
-
-def is_below(connection: Connection, session_id: str, ancestor: str | None) -> bool:
-    """Whether a session was started by another one, or by one that that one started, and so on."""
-    rows = connection.execute(sa.select(_sessions.c.id, _sessions.c.parent_session_id))
-    parents = {row.id: row.parent_session_id for row in rows}
-    current = parents.get(session_id)
-    seen: set[str] = set()
-    while current and current != ancestor and current not in seen:
-        seen.add(current)
-        current = parents.get(current)
-    return current is not None and current == ancestor
 
 
 def nearest_session(chain: Iterable[tuple[int, int]], live: Mapping[tuple[int, int], Actor]) -> Actor | None:
@@ -352,6 +389,9 @@ def _apply(change: Change, session: Session, kind: str, fields: dict[str, Any], 
     change.connection.execute(_sessions.update().where(_sessions.c.id == session.id).values(**fields))
     if fields.get("ended_at") is not None:
         questions.close_all(change, session.id, "the session ended")
+        why = str(fields.get("last_report") or session.last_report or "it said nothing")[:_WHY]
+        reason = f"Its session “{session.name}” has ended ({fields['status']}): {why}"
+        tasks.leave_behind(change, session.task_ids, failed=fields["status"] == "error", reason=reason)
     public = {n: v for n, v in fields.items() if n != "token_hash"}
     change.record(kind, session.id, session.project_id, told | {"changes": public})
 

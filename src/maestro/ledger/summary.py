@@ -7,6 +7,7 @@ from sqlalchemy.engine import Connection
 from maestro.ledger.facts import Fact, Project, Session
 from maestro.ledger.projects import all_projects
 from maestro.ledger.sessions import list_sessions
+from maestro.ledger.sight import Sight
 from maestro.ledger.tasks import list_tasks
 
 
@@ -20,9 +21,10 @@ class Summary(Fact):
     projects: tuple[ProjectSummary, ...]
 
 
-def summarise(connection: Connection) -> Summary:
-    tasks = list_tasks(connection)
-    sessions = list_sessions(connection, active=True)
+def summarise(connection: Connection, sight: Sight) -> Summary:
+    """As far as the caller may read it."""
+    tasks = [task for task in list_tasks(connection) if sight.has_task(task.id)]
+    sessions = [one for one in list_sessions(connection, active=True) if sight.has_session(one.id)]
     return Summary(
         projects=tuple(
             ProjectSummary(
@@ -31,6 +33,7 @@ def summarise(connection: Connection) -> Summary:
                 active_sessions=tuple(s for s in sessions if s.project_id == project.id),
             )
             for project in all_projects(connection)
+            if sight.has_project(project.id)
         )
     )
 

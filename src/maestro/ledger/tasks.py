@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from maestro.errors import InvalidInput
+from maestro.errors import Conflict, InvalidInput
 from maestro.ledger import board, schema
 from maestro.ledger.board import Node
 from maestro.ledger.facts import NewTask, Report, Task, TaskChange, TaskStatus
@@ -20,6 +20,7 @@ from maestro.ledger.journal import Change
 from maestro.ledger.lookup import find
 from maestro.ledger.projects import all_projects, choose_project
 from maestro.ledger.roles import Actor, require
+from maestro.ledger.sight import tasks_of
 
 _tasks = schema.tasks
 
@@ -108,7 +109,7 @@ def create_task(change: Change, request: NewTask) -> str:
 
 def update_task(change: Change, wanted: str, request: TaskChange) -> str:
     task_id = _find(change.connection, wanted)
-    require(change.actor, "task.update", own=_is_own(change.connection, change.actor, task_id))
+    require_own(change, task_id)
     project_id = _project_of(change.connection, task_id)
     nodes = _board(change.connection, project_id)
     node = nodes[task_id]
@@ -168,6 +169,100 @@ def report_task(change: Change, wanted: str, report: Report) -> str:
     return task_id
 
 
+def follow_report(change: Change, task_ids: Iterable[str], report: Report) -> list[str]:
+    """Move the tasks of a session as it reports. One that cannot be moved stays: why, in a sentence each.
+
+    What it has completed or failed at is all that it had; otherwise it speaks of what it is at, or of the first."""
+    open_ones = [task for task in _rows(change.connection, task_ids) if task["status"] not in board.ENDED]
+    if report.kind in {"progress", "blocked"}:
+        open_ones = [task for task in open_ones if task["status"] == "in_progress"] or open_ones[:1]
+    left: list[str] = []
+    for task in open_ones:
+        try:
+            report_task(change, task["id"], report)
+        except Conflict as error:
+            left.append(error.message)
+    return left
+
+
+def begin_work(change: Change, task_ids: Iterable[str]) -> None:
+    """A session is at work: its tasks that wait for nothing are in progress."""
+    for task in _rows(change.connection, task_ids):
+        if task["status"] != "pending":
+            continue
+        try:
+            board.check_move(_board(change.connection, task["project_id"]), task["id"], "in_progress")
+        except Conflict:
+            continue  # it waits for others; the session may see to that
+        fields = _status_fields("in_progress", None, change.now)
+        _apply(change, task["id"], task["project_id"], "task.changed", fields, {})
+
+
+def leave_behind(change: Change, task_ids: Iterable[str], *, failed: bool, reason: str) -> None:
+    """A session has ended. What it was at, and nobody else is, says so: nothing is in progress for ever."""
+    for task in _rows(change.connection, task_ids):
+        if task["status"] != "in_progress" or _live_sessions_at(change.connection, task["id"]):
+            continue
+        fields = _status_fields("error" if failed else "blocked", reason, change.now)
+        _apply(change, task["id"], task["project_id"], "task.changed", fields | {"last_report": reason}, {})
+
+
+def give_task(change: Change, wanted: str, session_id: str, name: str) -> tuple[str, list[str]]:
+    """Make it this session's task, and no other live one's: its id, and the sessions that it was taken from."""
+    task_id = _find(change.connection, wanted)
+    require_own(change, task_id)
+    [task] = _rows(change.connection, [task_id])
+    if task["status"] in board.ENDED:
+        raise Conflict(
+            f"“{task['title']}” is {task['status']}.",
+            hint=f"`maestro task update {task_id} --status "
+            f"{'in_progress' if task['status'] == 'completed' else 'pending'}` opens it again.",
+        )
+    fields: dict[str, Any] = {"assignee": name}
+    if task["status"] != "in_progress":
+        board.check_move(_board(change.connection, task["project_id"]), task_id, "in_progress")
+        fields |= _status_fields("in_progress", None, change.now)
+    holders = [other for other in _live_sessions_at(change.connection, task_id) if other != session_id]
+    links = schema.session_tasks
+    change.connection.execute(
+        links.delete().where(links.c.task_id == task_id, links.c.session_id.in_([*holders, session_id]))
+    )
+    change.connection.execute(links.insert().values(session_id=session_id, task_id=task_id))
+    _apply(change, task_id, task["project_id"], "task.changed", fields, {})
+    return task_id, holders
+
+
+def take_task(change: Change, task_id: str, session_id: str) -> None:
+    """It is not this session's any more, and waits for somebody."""
+    links = schema.session_tasks
+    change.connection.execute(
+        links.delete().where(links.c.task_id == task_id, links.c.session_id == session_id)
+    )
+    [task] = _rows(change.connection, [task_id])
+    if task["status"] == "in_progress" and not _live_sessions_at(change.connection, task_id):
+        fields = _status_fields("pending", None, change.now) | {"assignee": None}
+        _apply(change, task_id, task["project_id"], "task.changed", fields, {})
+
+
+def _rows(connection: Connection, task_ids: Iterable[str]) -> list[dict[str, Any]]:
+    """In the order of the ids."""
+    wanted = list(task_ids)
+    rows = connection.execute(sa.select(_tasks).where(_tasks.c.id.in_(wanted)))
+    found = {row.id: dict(row._mapping) for row in rows}  # noqa: SLF001 - SQLAlchemy's documented name
+    return [found[task_id] for task_id in wanted if task_id in found]
+
+
+def _live_sessions_at(connection: Connection, task_id: str) -> list[str]:
+    links, sessions = schema.session_tasks, schema.sessions
+    query = (
+        sa.select(sessions.c.id)
+        .join(links, links.c.session_id == sessions.c.id)
+        .where(links.c.task_id == task_id, sessions.c.ended_at.is_(None))
+        .order_by(sessions.c.id)
+    )
+    return list(connection.execute(query).scalars())
+
+
 def _apply(
     change: Change, task_id: str, project_id: str, kind: str, fields: dict[str, Any], told: dict[str, Any]
 ) -> None:
@@ -204,20 +299,25 @@ def _check_same_project(nodes: board.Board, parent_id: str | None, depends_on: I
             )
 
 
+def require_own(change: Change, task_id: str) -> None:
+    """Raise unless the actor may say whose task it is."""
+    require(change.actor, "task.update", own=_is_own(change.connection, change.actor, task_id))
+
+
 def _is_own(connection: Connection, actor: Actor, task_id: str) -> bool:
-    """A session's own tasks: those that it works on; for a coordinator also those that it made and those of
-    its child sessions."""
+    """A session's own tasks: those that it works on; for a coordinator also what is below them, those that it made
+    and those of its child sessions."""
     if not actor.session_id:
         return False
-    working = sa.select(schema.session_tasks.c.task_id).where(
-        schema.session_tasks.c.session_id == actor.session_id
-    )
-    if task_id in connection.execute(working).scalars().all():
-        return True
     if actor.role != "coordinator":
-        return False
+        working = sa.select(schema.session_tasks.c.task_id).where(
+            schema.session_tasks.c.session_id == actor.session_id
+        )
+        return task_id in connection.execute(working).scalars().all()
     maker = connection.execute(sa.select(_tasks.c.created_by).where(_tasks.c.id == task_id)).scalar()
-    return maker == actor.session_id or task_id in _task_ids_below(connection, actor.session_id)
+    if maker == actor.session_id or task_id in tasks_of(connection, [actor.session_id]):
+        return True
+    return task_id in _task_ids_below(connection, actor.session_id)
 
 
 def _task_ids_below(connection: Connection, parent_session_id: str) -> set[str]:

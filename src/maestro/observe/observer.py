@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -14,8 +15,8 @@ from maestro.agents.registry import agent_named, agent_names
 from maestro.errors import NotFound
 from maestro.ledger.board import ENDED
 from maestro.ledger.facts import Session, Task
-from maestro.observe.context import BoardTask, coordinator_context
-from maestro.observe.digest import DEFAULT_LAST, USUAL_SHAPE, Digest, Entry, Shape, Source, Subject
+from maestro.observe.context import MOST_TOKENS, BoardTask, Watched, coordinator_context
+from maestro.observe.digest import DEFAULT_LAST, USUAL_SHAPE, Digest, Entry, Shape, Source, Subject, unseen
 from maestro.observe.discover import Sighting, discover, find_transcript, project_of
 from maestro.observe.follow import Cursor, at_end, follow
 from maestro.observe.resolve import Resolver, Sought
@@ -161,11 +162,49 @@ class Observer:
                 ) from error
         return found
 
-    def context(self, sessions: Sequence[Session], tasks: Sequence[Task]) -> str:
-        """`<coordinator_context>` of these sessions and tasks."""
-        digests = self.digests(sessions, {task.id: task for task in tasks})
-        rows = [BoardTask(t.id, t.title, t.status, t.assignee or "", t.blocked_reason or "") for t in tasks]
-        return coordinator_context(rows, digests)
+    def context(
+        self,
+        sessions: Sequence[Session],
+        tasks: Sequence[Task],
+        *,
+        asks: Mapping[str, str] = MappingProxyType({}),
+        escalated: Mapping[str, str] = MappingProxyType({}),
+        coordinator: str = "",
+        most_tokens: int = MOST_TOKENS,
+    ) -> str:
+        """`<coordinator_context>` of these sessions and tasks. `asks` and `escalated`: by session, what it waits for."""
+        board = {task.id: task for task in tasks}
+        digests = [self._digest_as_far_as_known(session, board) for session in sessions]
+        watched = [
+            Watched(
+                digest,
+                asks.get(session.id, ""),
+                escalated.get(session.id, ""),
+                _under(session, coordinator),
+            )
+            for session, digest in zip(sessions, digests, strict=True)
+        ]
+        holders = {task_id: session.name for session in sessions for task_id in session.task_ids}
+        rows = [
+            BoardTask(
+                t.id,
+                t.title,
+                t.status,
+                t.assignee or holders.get(t.id, ""),
+                t.blocked_reason or "",
+                t.updated_at,
+            )
+            for t in tasks
+        ]
+        return coordinator_context(rows, watched, most_tokens=most_tokens)
+
+    def _digest_as_far_as_known(self, session: Session, tasks: Mapping[str, Task]) -> Digest:
+        """One worker whose agent is no longer installed must not hide the others."""
+        try:
+            [digest] = self.digests([session], tasks)
+        except NotFound:
+            return unseen(subject_of(session, tasks))
+        return digest
 
     def _saving(self, agent: Agent, path: Path, session: Session, tasks: Mapping[str, Task]) -> Saving:
         [digest] = self.digests([session], tasks)
@@ -176,6 +215,12 @@ class Observer:
         sought = Sought(session.id, session.transcript_id or "", session.cwd, session.transcript_path or "")
         env = {**self._env, **session.environment}
         return self._resolver.resolve(agent_named(session.agent), sought, env, now)
+
+
+def _under(session: Session, coordinator: str) -> str:
+    """Whose worker it is, where a coordinator looks at it that did not start it."""
+    parent = session.parent_session_id or ""
+    return parent if coordinator and parent != coordinator else ""
 
 
 def subject_of(session: Session, tasks: Mapping[str, Task]) -> Subject:

@@ -13,11 +13,11 @@ import msgspec
 
 from maestro.agents import Agent, Usage
 from maestro.errors import InvalidInput
+from maestro.observe.context import estimated_tokens
 from maestro.observe.tail import LONGEST_LINE
 from maestro.observe.transcript import read_recent
 
 _BLOCK: Final = 1024 * 1024
-CHARACTERS_PER_TOKEN: Final = 4  # the usual estimate, for both sides of the comparison
 
 
 class Price(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -59,6 +59,16 @@ class Saving(msgspec.Struct, frozen=True, rename="camel"):
         return self.digest_tokens / self.raw_tokens if self.raw_tokens else 0.0
 
 
+class ContextCost(msgspec.Struct, frozen=True, rename="camel"):
+    """Estimated tokens that Maestro itself put before the model: the context of each turn, and what it had forgotten."""
+
+    turns: int
+    tokens: int
+    per_turn: int
+    rehydrations: int
+    rehydrated_tokens: int
+
+
 class SessionStats(msgspec.Struct, frozen=True, rename="camel"):
     session_id: str
     models: tuple[ModelTokens, ...]
@@ -66,6 +76,7 @@ class SessionStats(msgspec.Struct, frozen=True, rename="camel"):
     unpriced: tuple[str, ...]  # models whose price is not known
     prices_as_of: str
     saving: Saving | None = None
+    context: ContextCost | None = None  # nothing where it was told nothing
 
 
 def session_stats(
@@ -86,6 +97,17 @@ def session_stats(
         prices_as_of=prices.as_of,
         saving=saving,
     )
+
+
+def with_context(
+    stats: SessionStats, turns: int, tokens: int, rehydrations: int, rehydrated_tokens: int
+) -> SessionStats:
+    """The same, with what Maestro itself put before the model."""
+    if not turns and not rehydrations:
+        return stats
+    per_turn = round(tokens / turns) if turns else 0
+    cost = ContextCost(turns, tokens, per_turn, rehydrations, rehydrated_tokens)
+    return msgspec.structs.replace(stats, context=cost)
 
 
 def count_once(usages: Iterable[Usage]) -> Iterator[tuple[str, Usage, int]]:
@@ -116,10 +138,6 @@ def count_once(usages: Iterable[Usage]) -> Iterator[tuple[str, Usage, int]]:
 def digest_saving(agent: Agent, path: str | Path, shown: str, last: int) -> Saving:
     """What it costs to read `shown` instead of the raw end of the transcript that it came from."""
     return Saving(estimated_tokens(len(shown)), estimated_tokens(read_recent(agent, path, last).bytes_read))
-
-
-def estimated_tokens(characters: int) -> int:
-    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:

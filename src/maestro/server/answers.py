@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -9,10 +10,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from maestro.errors import InvalidInput, MaestroError, NotFound
+from maestro.errors import InvalidInput, MaestroError, NotFound, Refused
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request
+
+    from maestro.server.refusals import Refusals
 
 _log = structlog.get_logger("answers")
 
@@ -21,9 +24,11 @@ def error_response(error: MaestroError) -> JSONResponse:
     return JSONResponse(error.to_wire(), status_code=error.http_status)
 
 
-def install_error_answers(app: FastAPI) -> None:
+def install_error_answers(app: FastAPI, refusals: Refusals) -> None:
     @app.exception_handler(MaestroError)
-    async def _ours(_request: Request, error: MaestroError) -> JSONResponse:
+    async def _ours(request: Request, error: MaestroError) -> JSONResponse:
+        if isinstance(error, Refused):
+            await asyncio.to_thread(refusals.keep, request, error)
         return error_response(error)
 
     @app.exception_handler(RequestValidationError)

@@ -9,6 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from fastapi import FastAPI
 
 from maestro import __version__
+from maestro.coordinate import Policy
+from maestro.coordinate.admission import Admission
+from maestro.coordinate.briefing import Briefing
+from maestro.coordinate.care import Care
+from maestro.coordinate.cases import Cases
+from maestro.coordinate.inbox import Inbox
+from maestro.coordinate.oversight import Oversight
+from maestro.coordinate.policy_file import find_policy
+from maestro.coordinate.receipts import give_receipt
+from maestro.coordinate.recollection import Recollection
+from maestro.coordinate.reports import Reports
+from maestro.coordinate.vision_file import principles_of
 from maestro.fleet.asking import Asking
 from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew
@@ -16,17 +28,23 @@ from maestro.fleet.hearing import Hearing
 from maestro.fleet.lookout import Lookout
 from maestro.fleet.outbox import Outbox
 from maestro.home import Home
+from maestro.ledger.facts import Session
 from maestro.ledger.journal import Journal
+from maestro.ledger.projects import get_project
 from maestro.observe.observer import Observer
 from maestro.server.answers import install_error_answers
 from maestro.server.desk import Desk
 from maestro.server.gate import Gate
 from maestro.server.insight import Insight
+from maestro.server.refusals import Refusals
 from maestro.server.routes import (
+    coordinate,
     events,
     fleets,
     hooks,
     logs,
+    memory,
+    overview,
     projects,
     prompts,
     runs,
@@ -34,6 +52,7 @@ from maestro.server.routes import (
     system,
     tasks,
 )
+from maestro.server.routes import inbox as inboxes
 from maestro.server.spool import FOLDER as SPOOL
 from maestro.server.spool import Spool
 from maestro.server.wakeups import Wakeups
@@ -73,6 +92,25 @@ def build(
     crew.look_at = lookout.look
     hearing = Hearing(journal, lookout, asking, channels)
     spool = Spool(home.path(SPOOL), hearing)
+
+    def project_of(session: Session) -> str:
+        return journal.read(lambda c: get_project(c, session.project_id)).directory
+
+    def policy_of(session: Session, coordinator: str) -> Policy:
+        # The project's own folder, not the worktree that the worker may write in.
+        return find_policy(coordinator, project_of(session), os.environ, home.root).policy
+
+    recollection = Recollection(crew, os.environ)
+    briefing = Briefing(crew, observer, recollection)
+    hearing.brief = briefing.heard
+    outbox.append = briefing.to_append
+    cases = Cases(crew, observer, lambda session: principles_of(project_of(session), os.environ))
+    oversight = Oversight(crew, lookout, outbox, cases)
+    admission = Admission(journal, policy_of)
+    inbox = Inbox(crew, lookout, outbox, cases, admission)
+    outbox.admit = admission.admit
+    outbox.on_settled = give_receipt
+    wakeups.on_news = inbox.rouse
     app.state.desk = Desk(
         journal=journal,
         wakeups=wakeups,
@@ -81,6 +119,14 @@ def build(
         lookout=lookout,
         outbox=outbox,
         insight=Insight(crew, lookout, observer),
+        cases=cases,
+        oversight=oversight,
+        care=Care(crew, lookout, outbox, cases, oversight),
+        inbox=inbox,
+        reports=Reports(crew, lookout, outbox, observer),
+        recollection=recollection,
+        briefing=briefing,
+        find_policy=policy_of,
         hearing=hearing,
         spool=spool,
         home=home.root,
@@ -88,7 +134,9 @@ def build(
         restart=restart,
     )
     # `logs` first: its /sessions/log-digests must not be read as a session's id.
-    for routes in (projects, tasks, logs, fleets, prompts, sessions, events, hooks, runs, system):
+    for routes in (projects, tasks, logs, memory, fleets, prompts, sessions, events, hooks, runs, overview):
         app.include_router(routes.router, prefix="/api")
-    install_error_answers(app)
+    for routes in (inboxes, coordinate, system):
+        app.include_router(routes.router, prefix="/api")
+    install_error_answers(app, Refusals(journal))
     return Application(Gate(app, journal, human_token), crew, lookout, outbox, spool)

@@ -51,13 +51,15 @@ class Daemon:
         query: Mapping[str, str | int | None] | None = None,
         timeout: float = 30.0,
         start: bool = True,
+        key: str = "",
     ) -> Any:
         """The answer's JSON. A refusal or failure comes as the error that the daemon raised.
 
-        `start`: start the daemon when there is none; otherwise that is an error, too."""
+        `start`: start the daemon when there is none; otherwise that is an error, too.
+        `key`: of a change that another process may ask for as well, and that is done once."""
         payload = b"" if body is None else json.dumps(body).encode()
         target = path + _query_string(query or {})
-        key = "" if method == "GET" else os.urandom(16).hex()
+        key = "" if method == "GET" else key or os.urandom(16).hex()
         request = self._request(method, target, payload, key)
         deadline = time.monotonic() + max(timeout, _PERSIST_SECONDS)
         broken = 0

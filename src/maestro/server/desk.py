@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,11 +10,20 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Request
 
+from maestro.coordinate.admission import FindPolicy
+from maestro.coordinate.briefing import Briefing
+from maestro.coordinate.care import Care
+from maestro.coordinate.cases import Cases
+from maestro.coordinate.inbox import Inbox
+from maestro.coordinate.oversight import Oversight
+from maestro.coordinate.recollection import Recollection
+from maestro.coordinate.reports import Reports
 from maestro.fleet.crew import Crew
 from maestro.fleet.lookout import Lookout
 from maestro.fleet.outbox import Outbox
 from maestro.ledger.journal import Change, Journal, Once
 from maestro.ledger.roles import Actor
+from maestro.ledger.sight import Sight, sight_of
 from maestro.observe.observer import Observer
 from maestro.server.insight import Insight
 from maestro.server.spool import Ear, Spool
@@ -29,6 +39,14 @@ class Desk:
     lookout: Lookout
     outbox: Outbox
     insight: Insight
+    cases: Cases
+    oversight: Oversight
+    care: Care
+    inbox: Inbox
+    reports: Reports
+    recollection: Recollection
+    briefing: Briefing
+    find_policy: FindPolicy
     hearing: Ear
     spool: Spool
     home: str
@@ -58,6 +76,16 @@ async def _once(
 
 AtDesk = Annotated[Desk, Depends(_desk)]
 Calling = Annotated[Actor, Depends(_actor)]
+
+
+async def _sight(desk: AtDesk, actor: Calling) -> Sight:
+    """What the caller may read of everything."""
+    if actor.session_id is None:
+        return Sight(is_all=True)
+    return await asyncio.to_thread(desk.journal.read, lambda connection: sight_of(connection, actor))
+
+
+Seeing = Annotated[Sight, Depends(_sight)]
 KeyOfChange = Annotated[Once | None, Depends(_once)]
 
 

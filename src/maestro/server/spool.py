@@ -31,7 +31,15 @@ class Ear(Protocol):
     """Whoever makes something of what a hook says."""
 
     async def heard(
-        self, agent: str, event: str, payload: dict[str, Any], *, session_id: str | None, at: int, waits: bool
+        self,
+        agent: str,
+        event: str,
+        payload: dict[str, Any],
+        *,
+        session_id: str | None,
+        at: int,
+        waits: bool,
+        listens: bool,
     ) -> bytes | None: ...
 
 
@@ -61,19 +69,19 @@ class Spool:
         if len(self._taken) > _REMEMBERED:
             del self._taken[next(iter(self._taken))]
 
-    async def answer(self, said: Said, *, waits: bool) -> bytes | None:
-        """Hear it after all that its session said before; what the hook must print."""
+    async def answer(self, said: Said, *, waits: bool, listens: bool = True) -> bytes | None:
+        """Hear it after all that its session said before; what the hook must print, if it is there and listens."""
         turn = self._turn(said)
         async with turn:
             if not waits:
-                return await self._heard(said, waits=False)
+                return await self._heard(said, waits=False, listens=listens)
         # Its session says more while it waits.
-        return await self._heard(said, waits=True)
+        return await self._heard(said, waits=True, listens=listens)
 
     async def hear(self, said: Said) -> bool:
         """Hear it for nobody who waits."""
         try:
-            await self.answer(said, waits=False)
+            await self.answer(said, waits=False, listens=False)
         except MaestroError as error:
             _log.warning("not heard", agent=said.agent, hook=said.event, error=error.message)
             return False
@@ -111,9 +119,15 @@ class Spool:
         speaker = said.session_id or str(said.payload.get("session_id", ""))
         return self._turns.setdefault(speaker, asyncio.Lock())
 
-    async def _heard(self, said: Said, *, waits: bool) -> bytes | None:
+    async def _heard(self, said: Said, *, waits: bool, listens: bool) -> bytes | None:
         return await self._ear.heard(
-            said.agent, said.event, said.payload, session_id=said.session_id, at=said.at, waits=waits
+            said.agent,
+            said.event,
+            said.payload,
+            session_id=said.session_id,
+            at=said.at,
+            waits=waits,
+            listens=listens,
         )
 
 

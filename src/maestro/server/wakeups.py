@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 
 class Wakeups:
@@ -10,6 +11,8 @@ class Wakeups:
         self._loop = loop
         self._next = asyncio.Event()
         self.closing = False
+        # Also told, in the loop, whether or not anybody waits.
+        self.on_news: Callable[[], None] | None = None
 
     def ring(self) -> None:
         """From any thread: there is news."""
@@ -36,3 +39,5 @@ class Wakeups:
     def _wake(self) -> None:
         self._next.set()
         self._next = asyncio.Event()
+        if self.on_news is not None and not self.closing:
+            self.on_news()

@@ -3,7 +3,8 @@
     python -m maestro.testing.headless_agent --session-id ID [--script FILE] < PROMPT
 
 The prompt is read from stdin to its end, as the real CLIs do. The script is JSON: an object with `steps`, each step an
-object with one key. Without --script the prompt, from its first brace on, may be the script; any other prompt is answered.
+object with one key. Without --script the prompt, from its first brace on, may be the script; a step of a chain is done as
+`chain_step.py` has it; any other prompt is answered.
 
     say TEXT            the next thing that it says; the last one is the answer
     sleep SECONDS       works for a while
@@ -30,6 +31,8 @@ import subprocess
 import sys
 import time
 from typing import Any
+
+from maestro.testing import chain_step
 
 _MODEL = "scripted"
 _DEAF = (
@@ -142,6 +145,9 @@ def _steps(prompt: str, path: str) -> list[dict[str, Any]]:
     if path:
         with open(path, encoding="utf-8") as file:
             return list(json.load(file)["steps"])
+    played = chain_step.played(prompt)
+    if played is not None:
+        return played
     try:
         return list(json.loads(prompt[max(0, prompt.find("{")) :])["steps"])
     except (ValueError, TypeError, KeyError):

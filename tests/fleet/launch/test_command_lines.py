@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from maestro.agents.launch import LaunchPlan, LaunchRequest, Mode
-from maestro.agents.registry import launcher_named
+from maestro.agents.registry import launcher_named, launchers_of
 from maestro.fleet.launch import caller_environment, entry_argv, launch_file
 
 ID = "11111111-2222-4333-8444-555555555555"
@@ -97,6 +97,19 @@ def test_no_session_learns_of_another_agents(agent: str) -> None:
     own = {"claude": "ANTHROPIC_API_KEY", "codex": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}.get(agent)
     expected = {"PATH", "HOME", "LC_ALL", *([own] if own else [])}
     assert set(caller_environment(caller, launcher_named(agent))) == expected
+
+
+def test_a_coordinator_has_the_keys_of_the_workers_that_it_starts() -> None:
+    caller = {
+        "ANTHROPIC_API_KEY": "a",
+        "OPENAI_API_KEY": "o",
+        "GEMINI_API_KEY": "g",
+        "SECRET": "s",
+        "CLAUDECODE": "1",
+    }
+    keys = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"}
+    assert set(caller_environment(caller, *launchers_of("claude", "coordinator"))) == keys
+    assert set(caller_environment(caller, *launchers_of("claude", "worker"))) == {"ANTHROPIC_API_KEY"}
 
 
 def test_an_agent_begins_with_the_usual_signals(place: Path) -> None:

@@ -55,8 +55,16 @@ class Headlessly:
             argv += ["--model", request.model]
         if request.mcp_config:
             argv += ["--mcp-config", request.mcp_config]
+        if request.schema:
+            argv += ["--json-schema", request.schema.decode()]
+        if request.is_apart:
+            argv += ["--no-session-persistence"]
         # Prompts are read from stdin; `--allowedTools` and the like take every word up to the next option.
-        return RunPlan(argv=(*argv, *_permissions(request)), stdin=request.prompt_path)
+        return RunPlan(
+            argv=(*argv, *_permissions(request)),
+            env=_apart(request) if request.is_apart else {},
+            stdin=request.prompt_path,
+        )
 
     def outcome(self, output: Output, request: RunRequest) -> Outcome:
         records = list(_records(output.stdout))
@@ -95,6 +103,16 @@ class Headlessly:
         if record.get("subtype") == "api_retry":
             return f"Trying again: {text_of(record.get('error')) or 'the API failed'}."
         return ""
+
+
+def _apart(request: RunRequest) -> Mapping[str, str]:
+    """No hooks, no plugins, no CLAUDE.md. As a variable and not as an option: a version that does not know it goes on.
+
+    It would try again for three minutes after an error of the API."""
+    return {
+        "CLAUDE_CODE_SAFE_MODE": "1",
+        "CLAUDE_CODE_MAX_RETRIES": request.env.get("CLAUDE_CODE_MAX_RETRIES", "2"),
+    }
 
 
 def _permissions(request: RunRequest) -> list[str]:

@@ -18,12 +18,13 @@ from typing import Final
 import msgspec
 
 from maestro.agents.claude.dialogs import FREE_TEXT
-from maestro.agents.hooks import Happening, HookEvent, Payload
+from maestro.agents.hooks import Happening, HookEvent, Payload, additional_context
 from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.records import Record, list_of, object_of, text_of
 
 _ASKS: Final = "AskUserQuestion"
 _PLANS: Final = "ExitPlanMode"
+_TELLS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 _QUESTION_TOOLS: Final = f"{_ASKS}|{_PLANS}"
 # Seconds. The CLI ends a hook after its own default unless it is told a time; a dialog may stay open for days.
 _LONGEST_WAIT: Final = 7 * 24 * 3600
@@ -61,6 +62,9 @@ class Hooks:
             transcript_path=text_of(payload.get("transcript_path")),
             cwd=text_of(payload.get("cwd")),
         )
+
+    def hook_context(self, event: str, text: str) -> bytes | None:
+        return additional_context(event, text) if event in _TELLS else None
 
     def hook_answer(self, event: str, payload: Payload, question: Question, answer: Answer) -> bytes | None:
         if event != "PermissionRequest":

@@ -7,11 +7,12 @@ from maestro.agents.codex.hooks import Hooks
 from maestro.agents.codex.keys import Keys
 from maestro.agents.codex.launch import Launching
 from maestro.agents.codex.screen import Screens
+from maestro.agents.codex.servers import Servers
 from maestro.agents.codex.settings import Settings
 from maestro.agents.codex.transcript import Transcripts
 
 
-class Codex(Transcripts, Launching, Headlessly, Settings, Screens, Keys, Hooks):
+class Codex(Transcripts, Launching, Headlessly, Servers, Settings, Screens, Keys, Hooks):
     pass
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from maestro.agents.headless import (
     BROKEN_OFF,
@@ -21,6 +21,7 @@ from maestro.agents.headless import (
     silence,
     since,
 )
+from maestro.agents.launch import FileToWrite
 from maestro.agents.limits import is_limit, resets_at
 from maestro.agents.records import Record, count_of, millis, object_of, parse, text_of
 from maestro.errors import InvalidInput
@@ -28,6 +29,11 @@ from maestro.errors import InvalidInput
 _SESSION_VARIABLES = (
     "CODEX_APPLY_PATCH_*", "CODEX_CI", "CODEX_MANAGED_*", "CODEX_SANDBOX", "CODEX_SANDBOX_*", "CODEX_SESSION_ID",
     "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_VERSION",
+)  # fmt: skip
+# Each brings tools; reading is one more command for its shell, so without abilities there is no shell.
+_TOOL_FEATURES = (
+    "shell_tool", "unified_exec", "view_image", "apps", "plugins", "multi_agent", "goals", "image_generation",
+    "tool_suggest", "skill_search",
 )  # fmt: skip
 # A command that wrote where it may not: the sandbox tells nobody but the command.
 _SANDBOX_WORDS = ("Read-only file system", "Operation not permitted")
@@ -50,10 +56,18 @@ class Headlessly:
             argv += ["--config", "sandbox_workspace_write.network_access=true"]
         if abilities is not None:
             argv += ["--config", f"web_search={'live' if 'web' in abilities else 'disabled'}"]
+            argv += _without_features(() if abilities else _TOOL_FEATURES)
+        if request.is_apart:
+            argv += ["--ephemeral", "--config", "project_doc_max_bytes=0", *_without_features(("hooks",))]
+        for name in request.foreign_servers:
+            argv += ["--config", f"mcp_servers.{name}.enabled=false"]
+        schema = FileToWrite(f"{request.folder}/schema.json", request.schema) if request.schema else None
+        if schema:
+            argv += ["--output-schema", schema.path]
         argv += _servers(request)
         # It gives each session an id by itself. `-`: the prompt is what stdin holds.
         argv += ["resume", request.resume, "-"] if request.resume else ["-"]
-        return RunPlan(argv=tuple(argv), stdin=request.prompt_path)
+        return RunPlan(argv=tuple(argv), stdin=request.prompt_path, files=(schema,) if schema else ())
 
     def outcome(self, output: Output, request: RunRequest) -> Outcome:
         records = [r for line in output.stdout.split(b"\n") if line.startswith(b"{") and (r := parse(line))]
@@ -119,6 +133,11 @@ class Headlessly:
         if record.get("type") == "item.started" and item.get("type") == "command_execution":
             return f"$ {text_of(item.get('command'))}"
         return text_of(record.get("message")) if record.get("type") == "error" else ""
+
+
+def _without_features(names: Iterable[str]) -> list[str]:
+    """By `--config` and not by `--disable`: a version that does not know a feature goes on."""
+    return [word for name in names for word in ("--config", f"features.{name}=false")]
 
 
 def _servers(request: RunRequest) -> list[str]:

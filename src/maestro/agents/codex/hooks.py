@@ -21,6 +21,7 @@ from maestro.agents.hooks import Happening, HookEvent, Payload, told_by
 from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.records import Record, list_of, object_of, text_of
 
+_TELLS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 _ASKS: Final = "request_user_input"
 _FREE_TEXT: Final = "None of the above"
 _EDITS: Final = "apply_patch"
@@ -31,8 +32,8 @@ _SESSION_FLAGS: Final = "/<session-flags>/config.toml"  # what Codex calls its c
 
 class Hooks:
     hook_events: tuple[HookEvent, ...] = (
-        HookEvent("SessionStart"),
-        HookEvent("UserPromptSubmit"),
+        HookEvent("SessionStart", answers=True),
+        HookEvent("UserPromptSubmit", answers=True),
         HookEvent("Stop"),
         HookEvent("PreCompact"),
         HookEvent("PostCompact"),
@@ -49,6 +50,10 @@ class Hooks:
 
     def read_hook(self, event: str, payload: Payload) -> Happening:
         return told_by(payload, _READERS.get(event, _other)(payload))
+
+    def hook_context(self, event: str, text: str) -> bytes | None:
+        """As it is: what such a hook prints is put before the model, unless it looks like JSON."""
+        return text.encode() if event in _TELLS else None
 
     def hook_answer(self, event: str, payload: Payload, question: Question, answer: Answer) -> bytes | None:  # noqa: ARG002  # no hook of ours waits
         return None

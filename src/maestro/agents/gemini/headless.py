@@ -59,6 +59,9 @@ class Headlessly:
             argv += ["--model", request.model]
         # In `plan` it would write a plan, and may write files for it; `default` has no tool that would have to ask.
         argv += ["--approval-mode", "yolo" if request.mode == "write" else "default"]
+        if request.is_apart:
+            # Its sessions and hooks cannot be left out.
+            argv += ["--extensions", "none", "--allowed-mcp-server-names", "none"]
         abilities = abilities_of(request)
         if abilities is None:
             return RunPlan(argv=tuple(argv), stdin=request.prompt_path)

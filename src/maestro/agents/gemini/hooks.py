@@ -1,7 +1,8 @@
 """Gemini CLI: what its hooks tell. Pure.
 
 Checked on 0.61.0. A turn that ended with an error or was cancelled looks like one that ended well, but for its text. A
-confirmation is told by a notification, which cannot answer it.
+confirmation is told by a notification, which cannot answer it. PreCompress runs before every call of the model, whether or
+not anything is compressed: it tells nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from maestro.agents.gemini.dialogs import ALL, FREE_TEXT
-from maestro.agents.hooks import Happening, HookEvent, Payload, told_by
+from maestro.agents.hooks import Happening, HookEvent, Payload, additional_context, told_by
 from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.records import Record, list_of, object_of, text_of
 
@@ -22,7 +23,7 @@ _SAID_NOTHING: Final = "[no response text]"
 class Hooks:
     hook_events: tuple[HookEvent, ...] = (
         HookEvent("SessionStart"),
-        HookEvent("BeforeAgent"),
+        HookEvent("BeforeAgent", answers=True),
         HookEvent("AfterAgent"),
         HookEvent("BeforeTool", matcher=_ASKS),
         HookEvent("AfterTool", matcher=_ASKS),
@@ -40,6 +41,9 @@ class Hooks:
 
     def read_hook(self, event: str, payload: Payload) -> Happening:
         return told_by(payload, _READERS.get(event, _other)(payload))
+
+    def hook_context(self, event: str, text: str) -> bytes | None:
+        return additional_context(event, text) if event == "BeforeAgent" else None
 
     def hook_answer(self, event: str, payload: Payload, question: Question, answer: Answer) -> bytes | None:  # noqa: ARG002  # none of its hooks can answer
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Collection
 from typing import Annotated, Any
 
 from fastapi import APIRouter, BackgroundTasks, Request
@@ -16,10 +17,12 @@ from maestro.fleet.crew import Crew
 from maestro.fleet.panes import manages_words
 from maestro.fleet.requests import AdoptPane, Spawn, Up, UpOutcome
 from maestro.fleet.wait import coordinate_wait
+from maestro.ledger import sessions
 from maestro.ledger.facts import Fact, Id, Ids, PathText, Session, Text
 from maestro.ledger.roles import require
+from maestro.ledger.sight import is_child
 from maestro.redact import clean, redact
-from maestro.server.desk import AtDesk, Calling, Desk, KeyOfChange
+from maestro.server.desk import AtDesk, Calling, Desk, KeyOfChange, Seeing
 
 router = APIRouter(tags=["fleets"])
 
@@ -39,6 +42,7 @@ async def up(desk: AtDesk, actor: Calling, request: Up) -> UpOutcome:
 @router.post("/fleets/{fleet}/down")
 async def down(desk: AtDesk, actor: Calling, fleet: str) -> list[Session]:
     """End every session of a fleet and its tmux server; the sessions that were ended."""
+    require(actor, "fleet.control")
     if fleet not in desk.crew.names():
         raise NotFound(
             f"There is no fleet “{fleet}”.", hint="`maestro fleet status` shows those that there are."
@@ -54,16 +58,20 @@ class FleetState(Fact):
 
 
 @router.get("/fleets")
-async def fleets(desk: AtDesk) -> list[FleetState]:
-    return [
+async def fleets(desk: AtDesk, seeing: Seeing) -> list[FleetState]:
+    """Every fleet; for a session, those that one is in which it may read."""
+    found = [
         FleetState(
             name=name,
             socket=desk.crew.socket(name),
             running=desk.crew.runs(name),
-            sessions=tuple(await muster.of_fleet(desk.crew, name)),
+            sessions=tuple(
+                one for one in await muster.of_fleet(desk.crew, name) if seeing.has_session(one.id)
+            ),
         )
         for name in desk.crew.names()
     ]
+    return [fleet for fleet in found if seeing.is_all or fleet.sessions]
 
 
 class PaneFacts(Fact):
@@ -82,7 +90,7 @@ class PaneFacts(Fact):
 
 
 @router.get("/fleets/panes")
-async def panes(desk: AtDesk, fleet: str | None = None) -> list[PaneFacts]:
+async def panes(desk: AtDesk, seeing: Seeing, fleet: str | None = None) -> list[PaneFacts]:
     shown: list[PaneFacts] = []
     for name in desk.crew.names():
         if (fleet and name != fleet) or not desk.crew.runs(name):
@@ -103,7 +111,7 @@ async def panes(desk: AtDesk, fleet: str | None = None) -> list[PaneFacts]:
                 dead=pane.dead,
             )
             for pane in await states.tmux.panes()
-            if pane.session_id
+            if pane.session_id and seeing.has_session(pane.session_id)
         ]
     return shown
 
@@ -131,6 +139,7 @@ class Wait(Fact):
     managed: Ids | None = None
     own_pane: Id | None = None
     timeout: Annotated[float, Field(ge=0, le=3600, strict=False)] = 300.0
+    handled: Annotated[bool, Field(description="the pane that it has is not offered again as it is")] = False
 
 
 class WaitOutcome(Fact):
@@ -143,12 +152,17 @@ class WaitOutcome(Fact):
 async def wait(
     desk: AtDesk, actor: Calling, http: Request, later: BackgroundTasks, request: Wait
 ) -> WaitOutcome:
-    """Block until a managed pane needs attention; engage and capture it."""
-    require(actor, "fleet.coordinate")
+    """Block until a managed pane needs attention; engage and capture it. A coordinator gets its own children's."""
+    require(actor, "fleet.coordinate", own=True)
     if request.own_pane and not request.fleet:
         states, _ = await desk.crew.find_pane(request.own_pane)
     else:
         states = await desk.crew.states(request.fleet or the_only(desk.crew))
+    if request.managed and actor.session_id is not None:
+        named = (await states.scope(request.managed, request.own_pane or "")).managed
+        for pane in await states.tmux.panes():
+            if pane.pane_id in named:
+                await _require_child(desk, actor, pane.session_id)
     waiting = asyncio.create_task(
         coordinate_wait(
             states,
@@ -156,6 +170,8 @@ async def wait(
             timeout=request.timeout,
             managed=request.managed,
             own_pane=request.own_pane or "",
+            handled=request.handled,
+            among=_children_of(desk, actor),
             told=False,
         )
     )
@@ -176,6 +192,26 @@ async def wait(
         status=str(waited.status),
         capture=await _with_question(desk, waited.capture) if waited.taken else None,
     )
+
+
+def _children_of(desk: Desk, actor: Calling) -> Callable[[], Awaitable[Collection[str]]] | None:
+    """The caller's own children; None for a human, who may have every pane."""
+    if actor.session_id is None:
+        return None
+
+    async def own() -> Collection[str]:
+        found = await asyncio.to_thread(
+            desk.journal.read,
+            lambda connection: sessions.list_sessions(connection, parent_session_id=actor.session_id),
+        )
+        return {session.id for session in found}
+
+    return own
+
+
+async def _require_child(desk: Desk, actor: Calling, session_id: str) -> None:
+    own = bool(session_id) and is_child(await desk.crew.session(session_id), actor)
+    require(actor, "fleet.coordinate", own=own)
 
 
 async def _with_question(desk: Desk, capture: dict[str, Any]) -> dict[str, Any]:
@@ -206,16 +242,16 @@ class Engage(Fact):
 
 @router.post("/fleets/coordinator-connect")
 async def connect(desk: AtDesk, actor: Calling, request: Engage) -> dict[str, str]:
-    require(actor, "fleet.coordinate")
     states, pane = await desk.crew.find_pane(request.pane, request.fleet)
+    await _require_child(desk, actor, pane.session_id)
     await states.connect(pane.ref, actor.session_id or request.coordinator)
     return {"paneId": pane.pane_id}
 
 
 @router.post("/fleets/coordinator-disconnect")
 async def disconnect(desk: AtDesk, actor: Calling, request: Engage) -> dict[str, str]:
-    require(actor, "fleet.coordinate")
     states, pane = await desk.crew.find_pane(request.pane, request.fleet)
+    await _require_child(desk, actor, pane.session_id)
     await states.disconnect(pane.ref, actor.session_id or request.coordinator)
     return {"paneId": pane.pane_id}
 
@@ -310,7 +346,9 @@ class OverlapFacts(Fact):
 
 
 @router.get("/sessions-overlaps")
-async def overlaps(desk: AtDesk) -> list[OverlapFacts]:
-    """Files that two live sessions have changed."""
-    found = await Checkouts(desk.crew).overlaps()
+async def overlaps(desk: AtDesk, seeing: Seeing) -> list[OverlapFacts]:
+    """Files that two live sessions have changed; for a session, of those that it may read."""
+    found = [
+        one for one in await Checkouts(desk.crew).overlaps() if all(map(seeing.has_session, one.sessions))
+    ]
     return [OverlapFacts(repository=o.repository, file=o.file, sessions=o.sessions) for o in found]

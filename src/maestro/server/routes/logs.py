@@ -11,15 +11,16 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 from sqlalchemy.engine import Connection
 
+from maestro.coordinate.below import Below, below, of_project
 from maestro.errors import InvalidInput
-from maestro.ledger import projects, sessions, tasks
+from maestro.ledger import memory, projects, sessions, sight, tasks
 from maestro.ledger.facts import Environment, Fact, Id, Ids, Name, PathText, Session, Task
 from maestro.ledger.roles import require
 from maestro.observe.digest import Digest, Shape
 from maestro.observe.discover import Sighting
 from maestro.observe.follow import Cursor
 from maestro.observe.observer import News
-from maestro.observe.stats import SessionStats
+from maestro.observe.stats import SessionStats, with_context
 from maestro.server.desk import AtDesk, Calling, Desk, Write
 from maestro.server.growth import wait_for_growth
 
@@ -66,7 +67,7 @@ def _choose(
         else:
             found = [sessions.get_session(connection, wanted) for wanted in ids]
         for session in found:
-            sessions.require_sight(connection, actor, session)
+            sight.require_sight(connection, actor, session)
         return Chosen(desk, found, tasks.list_tasks(connection) if found else [])
 
     return desk.journal.read(work)
@@ -158,7 +159,9 @@ def stats(
     if not (ids or project_id):
         raise InvalidInput("Provide sessionIds or projectId")
     chosen = _choose(desk, actor, ids=ids, project=project_id)
-    return _answer(desk.observer.stats(chosen.sessions, chosen.tasks))
+    told = desk.journal.read(lambda c: {one.id: memory.told(c, one.id) for one in chosen.sessions})
+    counted = desk.observer.stats(chosen.sessions, chosen.tasks)
+    return _answer([with_context(one, *told[one.session_id]) for one in counted])
 
 
 @router.get("/sessions/discover", responses=_described(list[Sighting]))
@@ -184,6 +187,7 @@ class Adoption(Fact):
 @router.post("/sessions/adopt", status_code=201)
 def adopt(desk: AtDesk, write: Write, request: Adoption) -> Session:
     """Make a session of a transcript that an agent wrote without Maestro. Twice is harmless."""
+    require(write.actor, "session.adopt")
     found = desk.observer.find(request.environment, request.wanted)
     session_id = write(
         lambda change: sessions.adopt_session(
@@ -208,22 +212,16 @@ def context(
 ) -> dict[str, str]:
     """`<coordinator_context>` of a coordinator, or of the project of a directory; empty when there is nothing."""
 
-    def work(connection: Connection) -> tuple[list[Session], list[Task]]:
+    def work(connection: Connection) -> tuple[Below, str]:
         if session_id:
             own = sessions.get_session(connection, session_id)
-            sessions.require_sight(connection, actor, own)
-            return (
-                sessions.list_sessions(connection, parent_session_id=own.id, active=True),
-                tasks.list_tasks(connection, parent_session_id=own.id),
-            )
+            sight.require_sight(connection, actor, own)
+            return below(connection, own), own.id
         require(actor, "session.read")
-        project = projects.choose_project(connection, None, directory)
-        return (
-            sessions.list_sessions(connection, project_id=project.id, active=True),
-            tasks.list_tasks(connection, project_id=project.id),
-        )
+        return of_project(connection, projects.choose_project(connection, None, directory).id), ""
 
-    return {"context": desk.observer.context(*desk.journal.read(work))}
+    found, coordinator = desk.journal.read(work)
+    return {"context": desk.briefing.context_of(found, coordinator=coordinator)}
 
 
 def _environment(pairs: list[str] | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pydantic import Field
 from maestro.fleet.delivery import LONGEST
 from maestro.ledger import prompts, questions, tasks
 from maestro.ledger.facts import Fact, Id, Prompt, Question
-from maestro.server.desk import AtDesk, Calling, KeyOfChange
+from maestro.server.desk import AtDesk, Calling, KeyOfChange, Seeing
 from maestro.server.insight import Explanation
 
 router = APIRouter(tags=["prompts"])
@@ -44,7 +44,7 @@ async def prompt(
         version=request.version,
         once=once,
     )
-    return _public(await desk.outbox.settled(sent.id, request.timeout) if request.wait else sent)
+    return prompts.public(await desk.outbox.settled(sent.id, request.timeout) if request.wait else sent)
 
 
 @router.get("/sessions/{session_id}/prompts")
@@ -53,13 +53,13 @@ async def list_prompts(desk: AtDesk, actor: Calling, session_id: str) -> list[Pr
     session = await desk.crew.session(session_id)
     await desk.crew.require_sight(actor, session.id)
     found = await asyncio.to_thread(desk.journal.read, lambda c: prompts.list_prompts(c, session.id))
-    return [_public(one) for one in found]
+    return [prompts.public(one) for one in found]
 
 
 @router.delete("/sessions/{session_id}/prompts/{prompt_id}")
 async def withdraw(desk: AtDesk, actor: Calling, session_id: str, prompt_id: str) -> Prompt:
     """Take back what is still queued."""
-    return _public(await desk.outbox.withdraw(actor, session_id, prompt_id))
+    return prompts.public(await desk.outbox.withdraw(actor, session_id, prompt_id))
 
 
 @router.get("/sessions/{session_id}/explain")
@@ -75,6 +75,7 @@ async def explain(desk: AtDesk, actor: Calling, session_id: str) -> Explanation:
 async def list_questions(
     desk: AtDesk,
     actor: Calling,
+    seeing: Seeing,
     session_id: Annotated[str | None, Query(alias="sessionId")] = None,
     is_open: Annotated[bool | None, Query(alias="open")] = None,
 ) -> list[Question]:
@@ -85,13 +86,4 @@ async def list_questions(
     found = await asyncio.to_thread(
         desk.journal.read, lambda c: questions.list_questions(c, session_id=session_id, is_open=is_open)
     )
-    if actor.session_id is None or session_id is not None:
-        return found
-    return [one for one in found if await desk.crew.has_sight(actor, one.session_id)]
-
-
-def _public(prompt: Prompt) -> Prompt:
-    """What is still to be typed is kept as it is, and shown without secrets."""
-    return prompt.model_copy(
-        update={"text": prompts.shown(prompt.text), "answer": prompts.shown_answer(prompt.answer)}
-    )
+    return [one for one in found if seeing.has_session(one.session_id)]

@@ -12,7 +12,7 @@ from maestro.errors import InvalidInput
 from maestro.ledger.facts import Fact
 from maestro.ledger.roles import require
 from maestro.ledger.summary import Summary, summarise
-from maestro.server.desk import AtDesk, Calling
+from maestro.server.desk import AtDesk, Calling, Seeing
 
 router = APIRouter(tags=["system"])
 
@@ -29,8 +29,8 @@ def health(desk: AtDesk) -> dict[str, Any]:
 
 
 @router.get("/status")
-def status(desk: AtDesk) -> Summary:
-    return desk.journal.read(summarise)
+def status(desk: AtDesk, seeing: Seeing) -> Summary:
+    return desk.journal.read(lambda connection: summarise(connection, seeing))
 
 
 @router.post("/server/stop")

@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from sqlalchemy.engine import Connection
 
-from maestro.ledger import projects, tasks
+from maestro.ledger import projects, sight, tasks
 from maestro.ledger.facts import NewTask, Report, Task, TaskChange
-from maestro.server.desk import AtDesk, Write
+from maestro.server.desk import AtDesk, Calling, KeyOfChange, Seeing, Write
 
 router = APIRouter(tags=["tasks"])
 
@@ -15,6 +15,7 @@ router = APIRouter(tags=["tasks"])
 @router.get("/tasks")
 def list_tasks(
     desk: AtDesk,
+    seeing: Seeing,
     project_id: Annotated[str | None, Query(alias="projectId")] = None,
     directory: str | None = None,
     parent_session_id: Annotated[str | None, Query(alias="parentSessionId")] = None,
@@ -31,7 +32,7 @@ def list_tasks(
             connection, project_id=project, parent_session_id=parent_session_id, statuses=statuses
         )
 
-    return desk.journal.read(work)
+    return [task for task in desk.journal.read(work) if seeing.has_task(task.id)]
 
 
 @router.post("/tasks", status_code=201)
@@ -40,12 +41,13 @@ def create_task(desk: AtDesk, write: Write, request: NewTask) -> Task:
 
 
 @router.get("/tasks/{task_id}")
-def show_task(desk: AtDesk, task_id: str) -> Task:
-    return _show(desk, task_id)
+def show_task(desk: AtDesk, actor: Calling, task_id: str) -> Task:
+    return _read(desk, actor, task_id)
 
 
 @router.get("/tasks/{task_id}/children")
-def children(desk: AtDesk, task_id: str, *, recursive: bool = False) -> list[Task]:
+def children(desk: AtDesk, actor: Calling, task_id: str, *, recursive: bool = False) -> list[Task]:
+    task_id = _read(desk, actor, task_id).id
     return desk.journal.read(lambda connection: tasks.children(connection, task_id, recursive=recursive))
 
 
@@ -55,9 +57,18 @@ def update_task(desk: AtDesk, write: Write, task_id: str, request: TaskChange) -
 
 
 @router.post("/tasks/{task_id}/report")
-def report_task(desk: AtDesk, write: Write, task_id: str, request: Report) -> Task:
-    return _show(desk, write(lambda change: tasks.report_task(change, task_id, request)))
+async def report_task(desk: AtDesk, actor: Calling, once: KeyOfChange, task_id: str, request: Report) -> Task:
+    return await desk.reports.report_task(actor, task_id, request, once)
 
 
 def _show(desk: AtDesk, task_id: str) -> Task:
     return desk.journal.read(lambda connection: tasks.get_task(connection, task_id))
+
+
+def _read(desk: AtDesk, actor: Calling, task_id: str) -> Task:
+    def work(connection: Connection) -> Task:
+        found = tasks.get_task(connection, task_id)
+        sight.require_task_sight(connection, actor, found.id)
+        return found
+
+    return desk.journal.read(work)

@@ -53,6 +53,7 @@ A STEP is an object with one key:
     {"usage": {"input_tokens": 900, "output_tokens": 50, "cache_read_input_tokens": 0,
                "cache_creation_input_tokens": 0}}
                                      the token numbers of the messages that follow
+    {"compact": "auto"}              empties its context, as Claude Code does: its hooks run before and after
     {"exit": 3}                      ends the agent with this exit code
 
 In `say` and `run`, `${name}` is replaced from `--set`, from the environment, and from the play itself:

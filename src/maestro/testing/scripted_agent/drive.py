@@ -68,9 +68,7 @@ class Drive:
                 with contextlib.closing(Child(argv)) as child:
                     return None if self._face.busy(None, child, "") else child.outcome()
             case effects.Hook():
-                for child, deadline in self._hooks.started(effect):
-                    with contextlib.closing(child):
-                        self._face.settle(child, deadline)
+                return self._run_hooks(effect)
             case effects.PutQuestion(asked, hook, notification):
                 delay = self._script.notify_after * self._speed
                 with contextlib.closing(Beside(self._hooks, asked, hook, notification, delay)) as beside:
@@ -82,6 +80,15 @@ class Drive:
             case _:
                 assert_never(effect)
         return None
+
+    def _run_hooks(self, hook: effects.Hook) -> effects.Outcome:
+        printed: list[str] = []
+        for child, deadline in self._hooks.started(hook):
+            with contextlib.closing(child):
+                self._face.settle(child, deadline)
+                if child.ended():
+                    printed.append(child.outcome().stdout)
+        return effects.Outcome(0, "".join(printed), "")
 
     def _in(self, seconds: float) -> float:
         return time.monotonic() + seconds * self._speed

@@ -62,7 +62,8 @@ class Execute:
 
 @dataclass(frozen=True)
 class Hook:
-    """Run what is configured for an event, and wait for its end. `matched` is what its matchers look at."""
+    """Run what is configured for an event, and wait for its end. `matched` is what its matchers look at. The reply is
+    an Outcome with what all of it printed."""
 
     event: str
     matched: str

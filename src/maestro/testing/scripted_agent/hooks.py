@@ -78,6 +78,17 @@ def _matches(matcher: str, matched: str) -> bool:
         return matcher == matched
 
 
+def injected(output: str) -> str:
+    """What a hook at a start or a prompt puts before the model: a field of its JSON, or all that it printed."""
+    try:
+        told = json.loads(output)["hookSpecificOutput"]["additionalContext"]
+    except json.JSONDecodeError:
+        return output.strip()
+    except (KeyError, TypeError):
+        return ""
+    return told if isinstance(told, str) else ""
+
+
 def hook_answer(asked: Asked, output: str) -> Answer | None:
     """The answer that a PermissionRequest hook printed; none where it leaves the question to the person."""
     try:

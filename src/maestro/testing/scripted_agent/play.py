@@ -157,6 +157,8 @@ class Play:
             case steps.SetUsage(usage):
                 self._transcript.close_message()
                 self._turn.usage = usage
+            case steps.Compact(trigger):
+                yield from self._turn.compact(trigger, self._script.model)
             case steps.Exit(code):
                 yield from self._turn.end()
                 raise _Exited(code)

@@ -21,6 +21,7 @@ from maestro.testing.scripted_agent.fields import (
 from maestro.testing.scripted_agent.imitation import check_imitation
 from maestro.testing.scripted_agent.steps import (
     ANY_ANSWER,
+    COMPACT_TRIGGERS,
     DECLINED,
     GATES,
     IMITATED,
@@ -30,6 +31,7 @@ from maestro.testing.scripted_agent.steps import (
     Ask,
     AskSeveral,
     Background,
+    Compact,
     Exit,
     Imitated,
     Limit,
@@ -260,6 +262,13 @@ def _own_dialog(path: str, value: Any) -> OwnDialog:
     raise InvalidInput(f"{path} must be {', '.join(GATES[:-1])} or {GATES[-1]}.")
 
 
+def _compact(path: str, value: Any) -> Compact:
+    for trigger in COMPACT_TRIGGERS:
+        if value == trigger:
+            return Compact(trigger)
+    raise InvalidInput(f"{path} must be manual or auto.")
+
+
 def _branches(path: str, value: Any) -> dict[str, tuple[Step, ...]]:
     if not isinstance(value, dict):
         raise InvalidInput(f"{path} must be a JSON object of step lists.")
@@ -331,6 +340,7 @@ _READERS: dict[str, Callable[[str, Any], Step]] = {
     "wait": _wait,
     "silent": _silent,
     "usage": _usage,
+    "compact": _compact,
     "exit": lambda path, value: Exit(read_whole_number(path, value, 0, 255)),
 }
 

@@ -14,6 +14,8 @@ PLAN_ANSWERS = ("yes", "no")
 Imitated = Literal["claude", "codex", "gemini"]
 IMITATED: tuple[Imitated, ...] = get_args(Imitated)
 GateKind = Literal["trust", "bypass", "key", "hooks"]
+CompactTrigger = Literal["manual", "auto"]
+COMPACT_TRIGGERS: tuple[CompactTrigger, ...] = get_args(CompactTrigger)
 GATES: tuple[GateKind, ...] = get_args(GateKind)
 
 
@@ -138,6 +140,13 @@ class SetUsage:
 
 
 @dataclass(frozen=True)
+class Compact:
+    """The agent's context is emptied."""
+
+    trigger: CompactTrigger
+
+
+@dataclass(frozen=True)
 class Exit:
     code: int
 
@@ -159,6 +168,7 @@ Step: TypeAlias = (
     | Wait
     | Silent
     | SetUsage
+    | Compact
     | Exit
 )
 

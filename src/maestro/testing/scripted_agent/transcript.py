@@ -198,6 +198,23 @@ class Transcript:
             isMeta=False,
         )
 
+    def injected(self, event: str, matched: str, text: str) -> Record:
+        """What a hook put before the model."""
+        name = f"{event}:{matched}" if matched else event
+        told = {"type": "hook_additional_context", "hookName": name, "hookEvent": event, "content": [text]}
+        return self._linked_record("attachment", attachment=told)
+
+    def compacted(self, trigger: str) -> Record:
+        self.close_message()
+        self._tip = None
+        return self._linked_record(
+            "system",
+            subtype="compact_boundary",
+            content="Conversation compacted",
+            level="info",
+            compactMetadata={"trigger": trigger},
+        )
+
     def close_message(self) -> None:
         self._message = None
 

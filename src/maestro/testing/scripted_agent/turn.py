@@ -13,17 +13,20 @@ from maestro.testing.scripted_agent.effects import (
     Effect,
     EndTurn,
     Hook,
+    Outcome,
     Prompt,
     PutBack,
     Reply,
     Show,
     Write,
 )
+from maestro.testing.scripted_agent.hooks import injected
 from maestro.testing.scripted_agent.steps import Imitated, Usage
 from maestro.testing.scripted_agent.transcript import NOT_RUN, Record, Transcript
 
 Scene: TypeAlias = Generator[Effect, Reply, None]
 
+_INJECTS = frozenset({"SessionStart", "UserPromptSubmit"})
 _INTERRUPTED = {
     "codex": "Conversation interrupted - use /feedback if something went wrong",
     "gemini": "Request cancelled.",
@@ -69,8 +72,19 @@ class Turn:
 
     def run_hook(self, event: str, matched: str = "", **fields: Any) -> Scene:
         hook = self.hook(event, matched, **fields)
-        if hook is not None:
-            yield hook
+        if hook is None:
+            return
+        outcome = yield hook
+        if event in _INJECTS and isinstance(outcome, Outcome) and (text := injected(outcome.stdout)):
+            yield Write(self.transcript.injected(event, matched, text))
+
+    def compact(self, trigger: str, model: str) -> Scene:
+        """The context is emptied: a summary takes its place, and the session starts anew with it."""
+        yield from self.open()
+        yield from self.run_hook("PreCompact", trigger, trigger=trigger, custom_instructions=None)
+        yield Write(self.transcript.compacted(trigger))
+        yield from self.run_hook("SessionStart", "compact", source="compact", model=model)
+        yield Show(Block("info", "Conversation compacted"))
 
     def open(self) -> Scene:
         if self._began is None:

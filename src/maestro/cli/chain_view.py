@@ -1,0 +1,125 @@
+"""`maestro chain status` and `chain logs`: how far the chains of this project are, and what their steps said."""
+
+from __future__ import annotations
+
+import os
+
+from maestro import errors, processes
+from maestro.chains.report import facts, report
+from maestro.chains.state import OUTPUT_FILE, PROMPT_FILE, REVIEW_FILE, ChainState
+from maestro.chains.state_file import find_chain, list_chains
+from maestro.chains.step_runs import last_words
+from maestro.cli import render
+from maestro.cli.parser import wants_json
+from maestro.dispatch.places import project_root, state_folder
+from maestro.dispatch.run import look
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+def _state() -> str:
+    return state_folder(project_root(os.getcwd()), os.environ)
+
+
+def status(arguments: Namespace) -> None:
+    if arguments.all:
+        _all(arguments)
+        return
+    found = find_chain(_state(), arguments.id, unfinished=False)
+    assert found.state is not None
+    lives, words = _is_alive(found.state), _last_words(found.state)
+    if wants_json(arguments):
+        render.print_json({**facts(found.state), "folder": found.folder, "alive": lives, "last_words": words})
+        return
+    print(render.printable(report(found.state), lines=True))
+    if words:
+        print(f"It says: {render.printable(words)}")
+    if found.state.status == "running" and not lives:
+        print(f"Its process is gone. Go on with: maestro chain run -c {found.id}")
+
+
+def _all(arguments: Namespace) -> None:
+    known = list_chains(_state())
+    rows = [
+        {
+            "id": one.id,
+            "status": _shown_status(one.state) if one.state else "unreadable",
+            "chain": one.state.chain_name if one.state else "",
+            "step": f"{min(one.state.current_step + 1, len(one.state.steps))}/{len(one.state.steps)}"
+            if one.state
+            else "",
+            "intent": one.state.intent if one.state else one.fault,
+        }
+        for one in known
+    ]
+    if wants_json(arguments):
+        render.print_json(rows)
+        return
+    headers = ("id", "status", "chain", "step", "intent")
+    render.table(
+        headers,
+        [[row[name] for name in headers] for row in rows],
+        empty='No chains here. `maestro chain run "INTENT"` makes one.',
+    )
+
+
+def _shown_status(state: ChainState) -> str:
+    return "interrupted" if state.status == "running" and not _is_alive(state) else state.status
+
+
+def _is_alive(state: ChainState) -> bool:
+    runner = state.runner
+    return (
+        state.status == "running"
+        and runner is not None
+        and processes.is_same(runner.pid, runner.started, runner.boot)
+    )
+
+
+def _last_words(state: ChainState) -> str:
+    for step in state.steps:
+        run_id = step.exec_id if step.status == "running" else step.review_id
+        if run_id and (step.status == "running" or step.review == "running"):
+            try:
+                seen = look(os.path.join(_state(), "runs", run_id))
+                return last_words(seen, os.environ) if seen.state == "running" else ""
+            except errors.MaestroError:
+                return ""  # named in the state, and not begun yet
+    return ""
+
+
+def logs(arguments: Namespace) -> None:
+    found = find_chain(_state(), arguments.id, unfinished=False)
+    assert found.state is not None
+    wanted = [step for step in found.state.steps if arguments.step in (None, step.number)]
+    if not wanted:
+        raise errors.NotFound(
+            f"{found.id} has no step {arguments.step}.", hint=f"Its steps are 1 to {len(found.state.steps)}."
+        )
+    kinds = (
+        (("prompt", PROMPT_FILE),) if arguments.prompt else (("output", OUTPUT_FILE), ("review", REVIEW_FILE))
+    )
+    told = []
+    for step in wanted:
+        for kind, name in kinds:
+            text = _text(os.path.join(found.folder, name.format(number=step.number)))
+            if text is not None:
+                told.append({"step": step.number, "cmd": step.cmd, "kind": kind, "text": text})
+    if wants_json(arguments):
+        render.print_json(told)
+        return
+    if not told:
+        print("Nothing was said yet.")
+    for entry in told:
+        print(f"--- {entry['step']}. {entry['cmd']}: {entry['kind']}")
+        print(render.printable(str(entry["text"]).rstrip(), lines=True))
+
+
+def _text(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None

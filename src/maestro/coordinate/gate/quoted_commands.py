@@ -1,0 +1,43 @@
+"""Commands that stand in prose: in fences and backticks, behind a prompt sign, and after “run”. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from maestro.coordinate.gate.tools import looks_like_shell
+
+_FENCE: Final = re.compile(r"```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_INLINE: Final = re.compile(r"`+([^`\n]{2,400})`+")
+_DOLLAR: Final = re.compile(r"^\s*[$#>\u276f]\s+(\S.*)$", re.MULTILINE)
+_TOLD_TO_RUN: Final = re.compile(
+    r"\b(?:run|running|runs|execute|executing|invoke|type|do|via|with|use|using|call|and|then|:|—|-|to|a|the|command)\s+[\"'“]?((?:sudo|git|rm|npm|pnpm|yarn|docker|kubectl|terraform|helm|curl|wget|psql|mysql|chmod|chown|kill|pkill|killall|make|aws|gcloud|az|gh|pip|cargo|alembic|prisma|rails|rake|twine"
+    r"|brew|apt|apt-get|systemctl|ssh|scp|rsync|dd|mkfs\S*|redis-cli|mongosh?|heroku|vercel|netlify|fly|flyctl|wrangler|firebase|serverless|ansible-playbook|pulumi|npx|bash|crontab|iptables|vault|openssl|ssh-keygen|dropdb|truncate|shred|find|eval|sh|python3?|node|poetry|uv|flyway|knex|gem|goreleaser|mvn|gradle)\s[^\n?;\"”]{2,300})",
+    re.IGNORECASE,
+)
+# “the git hooks”, “a git provider”: words, and no command.
+_GIT_THING: Final = re.compile(
+    r"git (?:hooks?|providers?|history|repos?|repository|integration|config files?|workflow|commands?|output|clients?|users?|ignore|attributes|submodules?|url|urls|hash|hashes|sha|logs?) ",
+    re.IGNORECASE,
+)
+
+
+def commands_in(text: str) -> list[tuple[str, bool]]:
+    """Commands that stand in prose: in fences and backticks, behind a prompt sign, and after “run”."""
+    found = []
+    for language, body in _FENCE.findall(text):
+        if language.casefold() in {"bash", "sh", "shell", "console", "zsh", "terminal"}:
+            found.append((re.sub(r"^\s*\$ ", "", body, flags=re.MULTILINE), True))
+        elif looks_like_shell(body):
+            found.append((re.sub(r"^\s*\$ ", "", body, flags=re.MULTILINE), False))
+    without = _FENCE.sub(" ", text)
+    found += [(inline, False) for inline in _INLINE.findall(without) if looks_like_shell(inline)]
+    found += [(line, False) for line in _DOLLAR.findall(without) if looks_like_shell(line)]
+    found += [
+        (told[1].strip(" .'`"), False)
+        for told in _TOLD_TO_RUN.finditer(without.replace("`", " "))
+        if looks_like_shell(told[1]) and not _GIT_THING.match(told[1])
+    ]
+    if looks_like_shell(text) and len(text) < 400:
+        found.append((text.strip(), False))
+    return found[:20]

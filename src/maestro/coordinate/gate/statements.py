@@ -1,0 +1,211 @@
+"""What SQL, snippets of code and HTTP requests in a command line do. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from maestro.coordinate.gate import places
+from maestro.coordinate.gate.deeds import Effect
+from maestro.coordinate.gate.folding import fold_text
+
+_READ: Final = Effect("read")
+_CHANGE: Final = Effect("change")
+
+CLIENTS: Final = frozenset(
+    {"psql", "mysql", "mariadb", "sqlite3", "sqlite", "mongo", "mongosh", "sqlplus", "pgcli", "mycli",
+     "litecli"}
+)  # fmt: skip
+_SQL_COMMENT: Final = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
+_SQL_READS: Final = re.compile(
+    r"^(?:select|show|explain(?!\s+analy[sz]e\s+(?:delete|update|insert))|describe|desc|values|table|with|pragma\s+\w+(?:\(\w+\))?\s*$|\\(?:d\S*|l|dt|conninfo|timing|x|q|c|set|pset|echo|df|dn|du)|\.(?:tables|schema|indexes|databases|mode|headers|header|width|quit|exit|help|dump|show|dbinfo)|use\b|analyze\b)",
+    re.IGNORECASE,
+)
+_SQL_WRITES: Final = re.compile(
+    r"\b(?:drop|truncate|delete\s+from|alter|insert\s+into|replace\s+into|update\s+\w|create|grant|revoke|merge\s+into|vacuum|reindex|rename|copy\s+\S+\s+(?:from|to)"
+    r"|into\s+(?:outfile|dumpfile)|set\s+password|pg_terminate_backend|pg_read_file|lo_import|call|exec|attach|load_extension|\\!|\\copy|\.(?:shell|system|import|restore))\b|\\!",
+    re.IGNORECASE,
+)
+_MONGO_READS: Final = re.compile(
+    r"^\s*(?:db\.)?(?:\w+\.)?(?:find|findone|count|countdocuments|aggregate|stats|getcollectionnames|explain|getindexes|show|version|distinct|printjson)\b.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_CODE_FLAGS: Final = {"-c", "-e", "--command", "--execute", "--eval", "-Q", "-q", "-cmd"}
+
+_CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
+    (re.compile(pattern, re.IGNORECASE), category, why)
+    for pattern, category, why in (
+        (
+            r"\brmtree\b|\bos\.(?:remove|unlink|rmdir|removedirs)\b|\.unlink\(|\.rmdir\(|unlink(?:sync)?\s*\(|\brm(?:dir)?sync\b|fs(?:\.promises)?\.rm\b|rimraf|file\.delete|fileutils\.rm|\bunlink\b|remove_dir_all|send2trash",
+            "file deletion",
+            "its code deletes files",
+        ),
+        (
+            r"\bos\.(?:system|popen|exec\w*|spawn\w*)\b|\bsubprocess\b|child_process|\bexecsync\b|\bspawnsync\b|\bsystem\s*\(|\bpopen\b|%x[\[{(]|`[^`]+`|shell_exec|\bpty\.spawn|proc_open|passthru|kernel\.exec|deno\.(?:run|command)|bun\.(?:spawn|\$)",
+            "unreadable",
+            "its code runs other programs",
+        ),
+        (
+            r"\beval\s*\(|\bexec\s*\(|__import__|importlib|compile\s*\(|getattr\s*\(\s*(?:os|__builtins__|sys)|marshal\.loads|pickle\.loads|codecs\.decode|b64decode|frombase64|atob\(|fromcharcode|chr\(\d+\)\s*\+|new function\(|vm\.runin",
+            "unreadable",
+            "its code runs code that is made up as it runs",
+        ),
+        (
+            r"(?:urllib|requests|httpx|http\.client|urlopen|fetch\(|axios|net\.connect|socket\.|smtplib|ftplib|paramiko|lwp::|net::http|open-uri)",
+            "security decisions",
+            "its code talks to other machines",
+        ),
+        (
+            r"\b(?:drop\s+(?:table|database|schema)|truncate\s+table|delete\s+from|alter\s+table|insert\s+into|update\s+\w+\s+set|flushall|flushdb|drop_all|drop_database|dropdatabase|deletemany|drop_table|create_all)\b|\.objects\..*\.delete\(|\.(?:delete_all|destroy_all|drop)\b\(?",
+            "database changes",
+            "its code changes a database",
+        ),
+        (
+            r"os\.environ(?!\.get\(['\"](?:home|path|user|pwd|lang|term|shell|ci|node_env|virtual_env|pythonpath)|\[['\"](?:home|path|user|pwd|virtual_env|pythonpath))|process\.env(?!\.(?:node_env|path|home|ci|port))|\benv\[|\$env:|getenv\(['\"]\w*(?:key|token|secret|pass)|\.env['\"]|id_rsa|\.ssh/|\.aws/",
+            "API keys",
+            "its code reads the environment or secrets",
+        ),
+        (
+            r"os\.(?:chmod|chown|kill|setuid|reboot|symlink)\b|process\.kill|signal\.sigkill|ctypes|winreg|/etc/(?!os-release|hosts\b)",
+            "system changes",
+            "its code changes the system",
+        ),
+    )
+)
+_WRITES_FILE: Final = re.compile(
+    r"open\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"][^'\"]*[wax+]|writefilesync?\(\s*['\"]([^'\"]+)|write_text|path\(['\"]([^'\"]+)['\"]\)\.write",
+    re.IGNORECASE,
+)
+
+_CHANGING_METHOD: Final = re.compile(r"^(?:post|put|patch|delete)$", re.IGNORECASE)
+_LOCAL: Final = re.compile(
+    r"(?:^|//|@)(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0|host\.docker\.internal)(?:[:/?]|$)|^:\d+|\$\{?(?:BASE_URL|HOST|PORT)"
+)
+_DATA_FLAGS: Final = frozenset(
+    {"-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "-F", "--form", "-T",
+     "--upload-file"}
+)  # fmt: skip
+_OUTPUT_FLAGS: Final = frozenset({"-o", "--output", "-O", "--output-document"})
+
+
+def sql_effects(text: str) -> list[Effect]:
+    """What these statements do to a database."""
+    bare = _SQL_COMMENT.sub(" ", fold_text(_SQL_COMMENT.sub(" ", text)))
+    if _SQL_WRITES.search(bare) or re.search(r"/\*!", text):
+        return [Effect("sure", "database changes", "its SQL changes the database")]
+    statements = [statement.strip() for statement in bare.split(";") if statement.strip()]
+    if statements and all(
+        _SQL_READS.match(statement) or _MONGO_READS.match(statement) for statement in statements
+    ):
+        return [_READ]
+    return [Effect("sure", "database changes", "its SQL is not one that only reads")]
+
+
+def client_effects(name: str, words: list[str], stdin: str) -> list[Effect]:
+    """A database's own command line."""
+    given = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _CODE_FLAGS]
+    given += [word.split("=", 1)[1] for word in words if re.match(r"--(?:command|execute|eval)=", word)]
+    given += [word[2:] for word in words if re.match(r"-[ce]\S+", word) and name != "sqlite3"]
+    if name in {"sqlite3", "sqlite"}:
+        given += [word for word in words if not word.startswith("-")][1:]
+    if stdin:
+        given.append(stdin)
+    if any(word in {"-f", "--file"} or word.startswith("--file=") for word in words):
+        return [Effect("sure", "database changes", "it runs a file of SQL")]
+    if not given and any(word in {"-l", "--list", "--version", "--help", "-V"} for word in words):
+        return [_READ]
+    if not given:
+        return [Effect("sure", "database changes", "it opens a database")]
+    return [what for text in given for what in sql_effects(text)]
+
+
+def django_effects(words: list[str]) -> list[Effect]:
+    """`manage.py` and what it is told."""
+    command = words[0] if words else ""
+    if command in {
+        "migrate",
+        "flush",
+        "loaddata",
+        "dbshell",
+        "sqlflush",
+        "reset_db",
+        "delete",
+        "clear_cache",
+        "remove_stale_contenttypes",
+        "clearsessions",
+        "dumpdata",
+    }:
+        return [Effect("sure", "database changes", "manage.py changes the database")]
+    if command in {"createsuperuser", "changepassword"}:
+        return [Effect("sure", "security decisions", "manage.py changes who may do what")]
+    if command in {"shell", "shell_plus"}:
+        return (
+            [Effect("sure", "database changes", "it opens a shell on the database")]
+            if len(words) > 1
+            else [Effect("wary", "database changes", "it opens a shell on the database")]
+        )
+    if command == "makemigrations":
+        return (
+            [_READ]
+            if "--check" in words or "--dry-run" in words
+            else [Effect("wary", "database changes", "manage.py writes migrations")]
+        )
+    return [_CHANGE]
+
+
+def code_effects(code: str) -> list[Effect]:
+    """What a snippet of code does, as far as its words tell."""
+    plain = fold_text(code)
+    found: list[Effect] = [
+        Effect("sure", category, why) for pattern, category, why in _CODE if pattern.search(plain)
+    ]
+    for match in _WRITES_FILE.finditer(plain):
+        path = next(filter(None, match.groups()), "")
+        found += [
+            Effect("sure" if place.is_sure else "wary", place.category, place.why)
+            for place in places.writes(path)
+        ]
+    return found or [_CHANGE]
+
+
+def request_effects(name: str, words: tuple[str, ...]) -> list[Effect]:
+    """A request that changes something elsewhere, sends something, or is kept in a file."""
+    found: list[Effect] = []
+    is_local = any(_LOCAL.search(word) for word in words) and not any(
+        re.search(r"https?://(?!localhost|127\.|\[::1|0\.0\.0\.0)", w) for w in words
+    )
+    method = next((words[at + 1] for at, word in enumerate(words[:-1]) if word in {"-X", "--request"}), "")
+    method = method or next((word[2:] for word in words if re.match(r"-X[A-Za-z]", word)), "")
+    method = method or next(
+        (word.split("=")[1] for word in words if word.startswith(("--request=", "--method="))), ""
+    )
+    if name in {"http", "https", "xh"}:
+        method = method or next((word for word in words if _CHANGING_METHOD.match(word)), "")
+    given = [
+        words[at + 1]
+        for at, word in enumerate(words[:-1])
+        if word in _DATA_FLAGS or re.fullmatch(r"-[a-zA-Z]*[dFT]", word)
+    ]
+    given += [
+        word.split("=", 1)[1]
+        for word in words
+        if re.match(r"--(?:data[\w-]*|json|form|post-data|post-file|upload-file)=", word)
+    ]
+    sends_file = any(re.search(r"(?:^|=|<)@|^<", text) for text in given) or any(
+        w in {"-T", "--upload-file"} or w.startswith(("--post-file", "--upload-file")) for w in words
+    )
+    if sends_file and not is_local:
+        found.append(Effect("sure", "security decisions", "it sends a file to another machine"))
+    elif (given or _CHANGING_METHOD.match(method)) and not is_local:
+        found.append(Effect("sure", "security decisions", "it sends data to another machine"))
+    elif _CHANGING_METHOD.match(method) and method.casefold() == "delete":
+        found.append(Effect("wary", "database changes", "it deletes something by a request"))
+    for at, word in enumerate(words[:-1]):
+        if word in _OUTPUT_FLAGS and not words[at + 1].startswith("-"):
+            found += [
+                Effect("sure" if place.is_sure else "wary", place.category, place.why)
+                for place in places.writes(words[at + 1])
+            ]
+    if any(re.search(r"(?i)authorization:|api-?key:|\bcookie:", word) for word in words) and not is_local:
+        found.append(Effect("wary", "API keys", "it sends a secret with the request"))
+    return found

@@ -1,0 +1,85 @@
+"""Tasks and scripts of the project itself, judged by what they are called. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from maestro.coordinate.gate import statements
+from maestro.coordinate.gate.deeds import Effect
+from maestro.coordinate.gate.shell import SHELLS
+
+TASK_RUNNERS: Final = frozenset(
+    {"make", "gmake", "just", "task", "rake", "mage", "nox", "tox", "invoke", "inv", "composer", "gradle",
+     "gradlew", "mvn", "mvnw", "lein", "sbt", "mix"}
+)  # fmt: skip
+# Tools whose first operand is a command of theirs: `mkdocs gh-deploy`, `nx release`.
+_PLAIN_TOOLS: Final = frozenset(
+    {"mkdocs", "hugo", "nx", "lerna", "turbo", "expo", "eas", "ng", "next", "nuxt", "astro", "gatsby",
+     "docusaurus", "storybook", "electron-builder", "electron-forge", "poetry", "hatch", "pdm", "uv",
+     "flit", "rye", "cargo", "deno", "bun", "dotnet", "flutter", "dart", "sbt", "stack", "cabal", "opam",
+     "jupyter", "modal", "prefect", "dagster", "airflow", "dvc", "kedro", "quarto", "zola", "jekyll",
+     "eleventy", "vite", "wrangler", "changeset", "maturin", "bazel", "pants", "conda", "sphinx-build",
+     "amplify", "supabase", "rails", "mix", "buf", "dbt", "act"}
+)  # fmt: skip
+_SCRIPT_RUNNERS: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
+_RISKY_NAMES: Final[tuple[tuple[str, str], ...]] = (
+    (
+        r"deploy\w*|rollout|rollback|provision|teardown|prod|production|staging|promote|golive|terraform|k8s|infra",
+        "deployments",
+    ),
+    (r"publish|release|ship|upload|announce|changelog:push", "publishing"),
+    (r"migrat\w*|seed|dbreset|dropdb|truncate|db|database|backfill|restore", "database changes"),
+    (
+        r"delete|remove|wipe|purge|nuke|destroy|cleanup|prune|uninstall|clean:all|distclean|reset|mrproper|obliterate",
+        "file deletion",
+    ),
+    (r"rotate|keys?|secrets?|token|credentials?|creds|encrypt|decrypt", "API keys"),
+    (r"push|commit|forcepush|tag|sync-upstream|merge", "git operations"),
+    (r"sudo|root|bootstrap-machine|provisioning", "system changes"),
+    (r"pwn|exploit|payload|backdoor|exfil\w*|miner|keylog\w*", "security decisions"),
+)
+
+
+def task_effects(name: str, operands: list[str]) -> list[Effect]:
+    """Tasks of the project itself, by what they are called."""
+    if name in TASK_RUNNERS:
+        return risky_names([word for word in operands if "=" not in word])
+    if name in _SCRIPT_RUNNERS:
+        known = operands[:1] in (["run"], ["run-script"])
+        script = operands[1:2] if known else operands[:1] if name != "npm" else []
+        return (
+            risky_names(script)
+            if known or (script and script[0] not in {"add", "install", "remove", "up", "why", "prune"})
+            else []
+        )
+    if name in _PLAIN_TOOLS and operands and not re.search(r"[/.]", operands[0]):
+        return risky_names(operands[:1])
+    if (
+        name in {*SHELLS, "python", "node", "ruby", "perl", "php", "source", ".", "tsx", "ts-node", "deno"}
+        and operands
+    ):
+        script = operands[1:2] if operands[0] in {"run", "artisan"} else operands[:1]
+        if script and script[0].endswith("manage.py"):
+            return [Effect(*what) for what in statements.django_effects(operands[1:])]
+        return risky_names([stem(word) for word in script])
+    return []
+
+
+def stem(path: str) -> str:
+    return path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+
+def risky_names(names: list[str]) -> list[Effect]:
+    found = []
+    for name in names:
+        if re.match(
+            r"(?:test|check|lint|verify|validate|list|show|build|docs?|dry)[-_:.]|.*(?:dry[-_]?run|[-_:.](?:test|tests|check|lint|types?|docs?|notes|dev))$|test_",
+            name,
+        ):
+            continue
+        parts = set(re.split(r"[-_:./\s]+", name.casefold()))
+        for pattern, category in _RISKY_NAMES:
+            if any(re.fullmatch(pattern, part) for part in parts):
+                found.append(Effect("sure", category, "the task's name says so", name))
+    return found

@@ -1,0 +1,304 @@
+"""What a permission is for: which tool would run, on what, and what that means. Pure.
+
+The names are those that the CLIs give their tools, folded; an unknown one is judged by the words of its name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, NamedTuple
+
+from maestro.agents.questions import Question
+from maestro.coordinate.gate import places
+from maestro.coordinate.gate.command_rules import known_programs
+from maestro.coordinate.gate.deeds import UNKNOWN, Effect
+from maestro.coordinate.gate.folding import fold_text, plain_lines
+from maestro.coordinate.gate.statements import CLIENTS
+
+_SHELL: Final = frozenset(
+    {"bash", "shell", "run_shell_command", "exec", "exec_command", "local_shell", "shell_command",
+     "execute", "run_command", "terminal", "powershell", "unified_exec", "sh", "command", "runcommand",
+     "execute_command", "run_terminal_cmd", "container.exec", "write_stdin", "monitor"}
+)  # fmt: skip
+_READS: Final = frozenset(
+    {"read", "grep", "glob", "ls", "read_file", "read_many_files", "list_directory",
+     "search_file_content", "grep_search", "find_files", "list_dir", "view", "view_image", "notebookread",
+     "todowrite", "todoread", "write_todos", "task", "agent", "websearch", "web_search",
+     "google_web_search", "update_plan", "bashoutput", "lsp", "toolsearch", "skill", "save_memory",
+     "askuserquestion", "taskoutput", "read_mcp_resource", "listmcpresources", "codebase_search",
+     "search", "find", "get_internal_docs", "activate_skill"}
+)  # fmt: skip
+_EDITS: Final = frozenset(
+    {"edit", "write", "multiedit", "notebookedit", "write_file", "replace", "apply_patch", "edit_file",
+     "create", "create_file", "str_replace", "str_replace_editor", "update", "patch", "applypatch",
+     "insert", "save_file", "notebook_edit"}
+)  # fmt: skip
+_FETCHES: Final = frozenset(
+    {"webfetch", "web_fetch", "fetch", "browser", "open_url", "url_fetch", "fetch_url"}
+)
+_READING_WORDS: Final = re.compile(
+    r"(?:^|[_\W])(?:get|list|search|read|query|fetch|find|describe|show|view|lookup|inspect|status|count|snapshot|screenshot|resolve|docs?)(?:[_\W]|$)"
+)
+_GRAVE_WORDS: Final[tuple[tuple[str, str], ...]] = (
+    (r"delete|remove|destroy|purge|drop|trash|unlink|erase|wipe", "file deletion"),
+    (r"push|commit|merge|branch|pull_request|rebase|tag|create_or_update_file|fork", "git operations"),
+    (
+        r"execute_sql|sql|migration|migrate|insert|upsert|query_write|run_query|apply_migration|database",
+        "database changes",
+    ),
+    (r"deploy|rollback|scale|restart|provision|apply|terraform|kubernetes|lambda|promote", "deployments"),
+    (r"send|post|publish|email|message|tweet|comment|release|issue|reply|notify|upload", "publishing"),
+    (r"secret|token|credential|password|key|vault", "API keys"),
+    (r"permission|grant|role|iam|user|invite|policy|share|trust|auth", "security decisions"),
+    (r"pay|charge|refund|invoice|purchase|buy|subscription|billing|checkout|transfer", "spending"),
+    (r"execute|exec|run|shell|eval|evaluate|install|system|process|kill", "system changes"),
+)
+_PATH_IN: Final = re.compile(r"(?:\.{0,2}/|~/|[\w.@-]+/)*[\w.@~$*-]+(?:/[\w.@$*-]*)*")
+_PATCHED: Final = re.compile(
+    r"^\*\*\* (Add|Update|Delete) File: (.+)$|^(?:\+\+\+|---) (?:[ab]/)?(\S+)", re.MULTILINE
+)
+_ASKED: Final = (
+    re.compile(
+        r"\b(?:bash|shell|run_shell_command|exec|command|terminal)\s*\((?P<command>.+)\)\s*\??\s*$",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    re.compile(
+        r"(?:^|\b)(?:bash|shell|terminal|exec)?\s*command\s*\??\s*[:\n]\s*(?P<command>.+?)\s*$",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    re.compile(r"`+(?P<command>[^`]+)`+", re.DOTALL),
+    re.compile(
+        r"(?:allow|execute|run|execution of|running|approve|permit)[^:`'\"\n]{0,60}[:?]\s*[\"'`]?(?P<command>[^\n\"'`][^\n]*?)[\"'`]?\s*\??\s*$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?:allow|run|execute|execution of|approve|running)(?: the| this| a| following| shell| bash| command| tool)*\s+[\"'](?P<command>.+?)[\"']\s*\??\s*$",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    re.compile(r"^\s*\$\s+(?P<command>.+)$", re.MULTILINE),
+    re.compile(
+        r"(?:allow|want to|may i|may it|can i|should i|to|ok to|shall i)\s+(?:run|execute|use)(?: the| this| command)*:?\s+(?P<command>.+?)\s*\??\s*$",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    re.compile(r"^(?:bash|shell|run|execute|exec)\s*:\s*(?P<command>.+?)\s*$", re.IGNORECASE | re.DOTALL),
+)
+_TOOL_CALL: Final = re.compile(
+    r"\b(?P<tool>Edit|Write|MultiEdit|Read|Grep|Glob|LS|WebFetch|WebSearch|NotebookEdit|Update|Create|Fetch|read_file|write_file|replace|list_directory|glob|web_fetch|mcp__\w+)\s*\((?P<what>.*)\)\s*\??\s*$",
+    re.DOTALL,
+)
+_FILE_ASKED: Final = re.compile(
+    r"\b(?P<act>edit(?:s)? to|edit|write(?: to)?|create|overwrite|modify|update|make this edit to|save|read|apply (?:this |these )?(?:changes?|edits?|patch) to|delete)\s+(?:the |a |new |this |following )*(?:files? |changes? to )?[`\"']?(?P<path>[\w./~@$-]*[\w/][\w./~@$-]*\.?[\w-]+)[`\"']?\s*\??\s*$",
+    re.IGNORECASE,
+)
+_URL: Final = re.compile(r"https?://[^\s\"'`)]+", re.IGNORECASE)
+_SENDS: Final = re.compile(
+    r"[?&](?:\w*(?:key|token|secret|pass|data|env|content|payload)\w*)=|@|webhook\.site|requestbin|ngrok|pastebin|transfer\.sh|burpcollaborator|interact\.sh|169\.254\.169\.254|metadata\.google",
+    re.IGNORECASE,
+)
+_SIGNS: Final = re.compile(r"&&|\|\||[|;<>$]|(?:^|\s)-{1,2}\w|[\w*]/|\.\w{1,4}\b|=")
+_ENGLISH: Final = frozenset(
+    {"the", "a", "an", "this", "that", "to", "of", "is", "are", "should", "and", "or", "with", "for",
+     "in", "on", "it", "be", "my", "your", "our", "i", "we", "you", "them", "from", "if", "not", "into",
+     "as"}
+)  # fmt: skip
+# English words that are programs as well: alone they say nothing.
+_WORDS_TOO: Final = frozenset(
+    {"test", "type", "set", "read", "find", "sort", "cut", "join", "split", "make", "time", "watch", "which", "where", "who", "help", "info", "open", "code", "file", "head", "tail", "more", "less", "date", "look", "write", "format", "install", "service", "init", "at", "batch", "render", "up", "now",
+     "platform", "modal", "cap", "port", "pass", "step", "age", "security", "slack", "mail", "kill", "wipe", "true", "false", "export", "alias", "source", "command", "link", "pr", "fold", "paste", "serve", "task", "just", "go", "patch", "touch", "host", "wait", "return", "break", "continue", "let", "local", "exit",
+     "history", "act", "stack", "cross", "copy", "move", "trash", "truncate", "del", "erase", "route", "release", "migrate", "atlas", "goose", "air", "standard", "next", "expo", "dot", "convert", "black", "v", "swift", "arch", "expr", "clear", "jobs", "column", "comm", "apex", "cf", "fetch", "links", "http", "https", "stripe", "amp", "surge", "wp", "env", "mount", "reg", "sc", "deploy", "add", "remove", "delete", "drop", "use", "yes", "no", "keep", "skip"}
+)  # fmt: skip
+
+
+class Text(NamedTuple):
+    """Something to look at, and as what."""
+
+    where: str
+    text: str
+    kind: Literal["prose", "shell", "path", "tool", "web"] = "prose"
+    tool: str = ""
+
+
+def looks_like_shell(text: str) -> bool:
+    """Whether a piece of text is a command line, and not a sentence or a piece of a program."""
+    words = text.strip().removeprefix("$ ").split()
+    if not words:
+        return False
+    first = re.sub(r"^.*/", "", words[0]).strip("'\"(")
+    if (
+        first in {"sudo", "rm", "rmdir", "mkfs", "dd"}
+        and len(words) > 1
+        and words[1].casefold() not in _ENGLISH
+    ):
+        return True
+    if re.match(r"^[A-Za-z_]\w*=\S*$", words[0]) and len(words) > 1:
+        first = next((word for word in words if "=" not in word), first)
+    is_known = first in known_programs() or first in CLIENTS or words[0].startswith("./")
+    if not is_known or len(words) < 2:
+        return (
+            is_known
+            and first in {"rm", "reboot", "shutdown", "printenv", "dropdb", "env", "poweroff"}
+            and len(words) == 1
+        )
+    rest = " ".join(words[1:])
+    if re.match(r"[({=]|:\s", rest) or (re.search(r"\w\(\w*\)|=>|\{$", rest) and first in _WORDS_TOO):
+        return False
+    english = sum(word.casefold().strip(",.?!") in _ENGLISH for word in words[1:])
+    if first in _WORDS_TOO:
+        return english == 0 and bool(_SIGNS.search(rest)) and not words[0][0].isupper()
+    return english < 2 and not words[0][0].isupper()
+
+
+def detail_texts(question: Question, part: str) -> list[Text]:
+    """What a permission or a plan would do, as something to look at."""
+    if question.kind == "plan":
+        return [Text(f"{part}plan", question.detail)]
+    if question.kind != "permission":
+        return [Text(f"{part}detail", question.detail)]
+    tool = fold_text(question.tool)
+    detail, named = question.detail.strip(), question.tool
+    if not detail:
+        named, detail = _from_words(question)
+        tool = fold_text(named) or tool
+    if not detail:
+        return (
+            [Text(f"{part}detail", question.preamble, "path", "edit")]
+            if tool in _EDITS and question.preamble
+            else [Text(f"{part}tool", question.tool, "tool", question.tool)]
+        )
+    if tool in _SHELL or (not tool and not _is_file_or_address(detail)):
+        return [Text(f"{part}detail", detail, "shell")]
+    if tool in _EDITS or (not tool and not _URL.match(detail)):
+        return [Text(f"{part}detail", detail, "path", "edit")]
+    if tool in _FETCHES or not tool:
+        return [Text(f"{part}detail", detail, "web", "webfetch")]
+    return [Text(f"{part}detail", detail, "tool", named or question.tool)]
+
+
+def _from_words(question: Question) -> tuple[str, str]:
+    """Tool and target, where only the question's words tell them."""
+    for text in (question.text, question.header):
+        plain = plain_lines(text)
+        called = _TOOL_CALL.search(plain)
+        if called:
+            return called["tool"], called["what"] or " "
+        for pattern in _ASKED:
+            match = pattern.search(plain)
+            if match and not _is_nothing(match["command"]):
+                return question.tool or "Bash", match["command"].strip().removeprefix("$ ")
+        asked = _FILE_ASKED.search(plain)
+        if asked:
+            act = asked["act"].casefold()
+            return (
+                ("Bash", f"rm {asked['path']}")
+                if act == "delete"
+                else ("Read" if act == "read" else "Edit", asked["path"])
+            )
+        if looks_like_shell(plain):
+            return question.tool or "Bash", plain.strip().rstrip("?")
+    return "", ""
+
+
+def _is_nothing(command: str) -> bool:
+    """“the following command”, “this tool”: words about a command that is not there."""
+    words = re.findall(r"[a-z]+", command.casefold())
+    return not words or all(
+        word
+        in _ENGLISH
+        | {
+            "following",
+            "command",
+            "commands",
+            "tool",
+            "bash",
+            "shell",
+            "proceed",
+            "yes",
+            "no",
+            "run",
+            "use",
+            "mcp",
+        }
+        for word in words
+    )
+
+
+def _is_file_or_address(detail: str) -> bool:
+    one = len(detail.split()) == 1
+    return bool(_URL.match(detail)) or (
+        one
+        and ("/" in detail or re.search(r"\.\w{1,8}$", detail) is not None)
+        and not detail.startswith("./")
+    )
+
+
+def is_in_the_dark(question: Question) -> bool:
+    """Whether a permission says nothing of what it is for."""
+    tool = fold_text(question.tool)
+    if question.detail.strip() or tool in _READS or tool in _FETCHES:
+        return False
+    if tool and tool not in _SHELL and tool not in _EDITS:
+        return False
+    return not _from_words(question)[1] and not (tool in _EDITS and question.preamble.strip())
+
+
+def tool_effects(tool: str, target: str) -> tuple[Effect, ...]:
+    """What a tool that is no shell does with this."""
+    name = fold_text(tool)
+    if name in _READS:
+        return tuple(_reading(target)) or (Effect("read"),)
+    if name in _FETCHES:
+        return tuple(_fetching(target))
+    if name in _EDITS:
+        return tuple(_editing(target))
+    return tuple(_unknown(name, target))
+
+
+def _reading(target: str) -> list[Effect]:
+    found = [places.reads(path) for path in _PATH_IN.findall(target[:2000])]
+    return [Effect("sure", place.category, place.why, target[:80]) for place in found if place]
+
+
+def _fetching(target: str) -> list[Effect]:
+    if _SENDS.search(target):
+        return [Effect("sure", "security decisions", "the address carries something out", target[:80])]
+    if re.search(
+        r"(?i)https?://(?:\d{1,3}\.){3}\d{1,3}|\.(?:sh|exe|ps1|msi|bat)(?:$|[?#\s])|file://", target
+    ):
+        return [Effect("wary", "network fetch-and-run", "it fetches something that can be run", target[:80])]
+    return [Effect("read")]
+
+
+def _editing(target: str) -> list[Effect]:
+    found: list[Effect] = [Effect("change")]
+    patched = _PATCHED.findall(target)
+    for act, path, other in patched:
+        if act == "Delete":
+            found.append(Effect("sure", "file deletion", "the patch deletes a file", path))
+        found += _written(path or other)
+    if not patched:
+        first = target.strip().splitlines()[0] if target.strip() else ""
+        for path in [first] if " " not in first.strip() else _PATH_IN.findall(first):
+            found += _written(path)
+    return found
+
+
+def _written(path: str) -> list[Effect]:
+    return [
+        Effect("sure" if place.is_sure else "wary", place.category, place.why, path[:80])
+        for place in places.writes(path)
+    ]
+
+
+def _unknown(name: str, target: str) -> list[Effect]:
+    """A tool that we know nothing of, by its name."""
+    if not name:
+        return []
+    found = [] if name.startswith("mcp__") and _READING_WORDS.search(name) else [
+        Effect("sure", category, "the tool's name says so", name)
+        for pattern, category in _GRAVE_WORDS
+        if re.search(rf"(?:^|[_\W])(?:{pattern})", name)
+    ]  # fmt: skip
+    found += _reading(target)
+    if not found and not _READING_WORDS.search(name):
+        found.append(Effect("wary", UNKNOWN, f"the tool {name[:40]} is not known", target[:80] or name))
+    return found or [Effect("read")]

@@ -1,0 +1,232 @@
+"""Where a policy is found, that none is taken for another, and how one is begun."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from maestro.coordinate import Policy
+from maestro.coordinate.policy import DEFAULT, PRESETS, parse_policy
+from maestro.coordinate.policy_file import FILE, Found, candidates, find_policy, load_policy, write_default
+from maestro.errors import Conflict, InvalidInput, NoPermission
+
+
+class Ground:
+    """A project, a user's MAESTRO_HOME, and a coordinator."""
+
+    def __init__(self, place: Path) -> None:
+        self.project = Path(os.path.realpath(place)) / "shop"
+        self.home = place / "m"
+        self.env: dict[str, str] = {}
+        for folder in (self.project / ".git", self.home):
+            folder.mkdir(parents=True)
+
+    def put(self, path: Path, threshold: float) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"confidenceThreshold": threshold}))
+        return path
+
+    def find(self, coordinator: str = "lead", cwd: Path | None = None) -> Found:
+        return find_policy(coordinator, str(cwd or self.project), self.env, str(self.home))
+
+
+@pytest.fixture
+def ground(place: Path) -> Ground:
+    return Ground(place)
+
+
+def test_no_file_is_the_default(ground: Ground) -> None:
+    assert ground.find() == (DEFAULT, None)
+
+
+def test_the_order_of_the_places(ground: Ground) -> None:
+    state = ground.project / ".maestro"
+    places = [
+        state / "coordinate" / "lead" / FILE,
+        state / FILE,
+        ground.project / FILE,
+        ground.home / FILE,
+    ]
+    named = candidates("lead", str(ground.project), ground.env, str(ground.home))
+    assert [one.path for one in named] == [str(path) for path in places]
+    for number, path in reversed(list(enumerate(places))):
+        ground.put(path, number / 10)
+        assert ground.find() == (Policy(confidence_threshold=number / 10), str(path))
+
+
+def test_the_first_file_counts_whole(ground: Ground) -> None:
+    (ground.home / FILE).write_text('{"preset": "supervised", "timeouts": {"waitTimeout": 9}}')
+    (ground.project / FILE).write_text("{}")
+    assert ground.find().policy == Policy()
+
+
+def test_another_coordinators_file_is_not_ours(ground: Ground) -> None:
+    ground.put(ground.project / ".maestro" / "coordinate" / "other" / FILE, 0.1)
+    assert ground.find("lead").path is None
+    assert ground.find("").path is None
+    assert ground.find("other").policy.confidence_threshold == pytest.approx(0.1)
+
+
+def test_from_a_folder_in_the_project(ground: Ground) -> None:
+    inner = ground.project / "src" / "deep"
+    inner.mkdir(parents=True)
+    path = ground.put(ground.project / FILE, 0.3)
+    assert ground.find(cwd=inner).path == str(path)
+
+
+def test_the_state_folder_follows_its_variable(ground: Ground) -> None:
+    ground.env["MAESTRO_STATE_DIR"] = ".gemini"
+    ground.put(ground.project / ".maestro" / FILE, 0.1)
+    assert ground.find().path is None
+    path = ground.put(ground.project / ".gemini" / FILE, 0.2)
+    assert ground.find().path == str(path)
+    ground.env["MAESTRO_STATE_DIR"] = "../elsewhere"
+    with pytest.raises(InvalidInput, match="no folder inside the project"):
+        ground.find()
+
+
+@pytest.mark.parametrize("name", ["../lead", "a/b", "..", ".", ".hidden", "a\nb", "a" * 200, "lead\0"])
+def test_a_coordinators_name_is_no_path(ground: Ground, name: str) -> None:
+    with pytest.raises(InvalidInput, match="no name of a coordinator"):
+        ground.find(name)
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"confidence": 1}', '{"confidenceThreshold": 2}', "\0"])
+def test_a_faulty_file_stops_the_search_and_is_kept(ground: Ground, content: str) -> None:
+    path = ground.project / FILE
+    path.write_text(content)
+    ground.put(ground.home / FILE, 0.4)
+    with pytest.raises(InvalidInput) as caught:
+        ground.find()
+    assert caught.value.message.startswith(f"{path}:1:")
+    assert path.read_text() == content
+
+
+def test_what_is_there_but_cannot_be_read_is_never_a_default(ground: Ground) -> None:
+    path = ground.project / FILE
+    path.mkdir()
+    with pytest.raises(InvalidInput, match="cannot be read: it is no file"):
+        ground.find()
+    path.rmdir()
+    os.mkfifo(path)  # nobody writes to it: reading it would never end
+    with pytest.raises(InvalidInput, match="cannot be read: it is no file"):
+        ground.find()
+    path.unlink()
+    path.symlink_to(ground.project / "gone.json")
+    with pytest.raises(InvalidInput, match="cannot be read: No such file"):
+        ground.find()
+    path.unlink()
+    path.symlink_to(path)
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        ground.find()
+
+
+def test_a_folder_that_cannot_be_looked_into_may_hold_a_policy(ground: Ground) -> None:
+    (ground.project / ".maestro").mkdir()
+    (ground.project / ".maestro" / "coordinate").write_text("in the way")
+    with pytest.raises(InvalidInput, match="cannot be read: Not a directory"):
+        ground.find()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_never_a_default(ground: Ground) -> None:
+    ground.put(ground.project / FILE, 0.1).chmod(0)
+    with pytest.raises(InvalidInput, match="Permission denied"):
+        ground.find()
+
+
+def test_a_file_that_is_no_policy_by_its_size(ground: Ground) -> None:
+    (ground.project / FILE).write_text("{" + " " * 1_000_000 + "}")
+    with pytest.raises(InvalidInput, match="is too large"):
+        ground.find()
+
+
+def test_a_link_within_the_project_is_followed(ground: Ground) -> None:
+    kept = ground.put(ground.project / "config" / "policy.json", 0.6)
+    (ground.project / FILE).symlink_to(kept)
+    assert ground.find() == (Policy(confidence_threshold=0.6), str(ground.project / FILE))
+
+
+def test_a_link_out_of_the_project_is_refused(ground: Ground, place: Path) -> None:
+    outside = ground.put(place / "shop-outside" / FILE, 0.0)
+    link = ground.project / FILE
+    link.symlink_to(outside)
+    with pytest.raises(InvalidInput, match="leads out of the project"):
+        ground.find()
+    link.unlink()
+    own = ground.project / ".maestro" / "coordinate" / "lead"
+    own.parent.mkdir(parents=True)
+    own.symlink_to(outside.parent)
+    with pytest.raises(InvalidInput, match="leads out of the project"):
+        ground.find()
+
+
+def test_a_state_folder_that_leads_out_is_refused(ground: Ground, place: Path) -> None:
+    outside = ground.put(place / "outside" / FILE, 0.0)
+    (ground.project / ".maestro").symlink_to(outside.parent)
+    with pytest.raises(InvalidInput, match="no folder inside the project"):
+        ground.find()
+
+
+def test_the_users_own_file_may_be_a_link(ground: Ground, place: Path) -> None:
+    kept = ground.put(place / "dotfiles" / "policy.json", 0.8)
+    (ground.home / FILE).symlink_to(kept)
+    assert ground.find().policy.confidence_threshold == pytest.approx(0.8)
+
+
+def test_what_is_begun_can_be_used(ground: Ground) -> None:
+    path = ground.project / ".maestro" / "coordinate" / "lead" / FILE
+    write_default(str(path), "cautious")
+    assert ground.find() == (PRESETS["cautious"], str(path))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    default = ground.project / FILE
+    write_default(str(default), "custom")
+    assert parse_policy(default.read_bytes(), FILE) == DEFAULT
+    assert load_policy(str(default)) == DEFAULT
+
+
+def test_nothing_is_overwritten(ground: Ground) -> None:
+    path = ground.put(ground.project / FILE, 0.2)
+    before = path.read_bytes()
+    with pytest.raises(Conflict, match="is there already"):
+        write_default(str(path), "autonomous")
+    assert path.read_bytes() == before
+    path.unlink()
+    path.symlink_to(ground.project / "gone.json")
+    with pytest.raises(Conflict, match="is there already"):
+        write_default(str(path), "autonomous")
+    assert path.is_symlink()
+
+
+def test_a_folder_that_cannot_be_made_is_told(ground: Ground) -> None:
+    (ground.project / ".maestro").write_text("in the way")
+    with pytest.raises(NoPermission, match="cannot be written"):
+        write_default(str(ground.project / ".maestro" / FILE), "cautious")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("notify.command", ["notify-me"]),
+        ("notify.webhook", "http://127.0.0.1:9/hook"),
+        ("brain.baseUrl", "http://127.0.0.1:9/"),
+        ("brain.apiKeyEnv", "SOME_KEY"),
+    ],
+)
+def test_a_project_reaches_out_only_when_it_is_trusted(ground: Ground, field: str, value: object) -> None:
+    part, name = field.split(".")
+    text = json.dumps({part: {name: value}})
+    (ground.project / FILE).write_text(text)
+    with pytest.raises(InvalidInput, match=field) as refused:
+        ground.find()
+    assert "trust = " in refused.value.hint
+    (ground.home / "tools.toml").write_text(f"trust = [{str(ground.project)!r}]\n")
+    assert ground.find().path == str(ground.project / FILE)
+    (ground.project / FILE).unlink()
+    (ground.home / "tools.toml").unlink()
+    (ground.home / FILE).write_text(text)
+    assert ground.find().path == str(ground.home / FILE), "what the user wrote is theirs"
