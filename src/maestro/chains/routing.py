@@ -1,0 +1,202 @@
+"""From an intent to a chain. Pure; asks where it does not know.
+
+Exact names first, then “continue”, then an issue's id, then the patterns in their order. What none of them knows is
+clarity 0 or 1, and comes with a question; a model may be asked first (`intent.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from maestro.chains import CLEAR, Catalogue, Project, Route
+from maestro.chains import patterns as known
+from maestro.chains.catalogue import command_of
+from maestro.chains.ladder import next_rung
+from maestro.chains.phrases import Pattern
+from maestro.chains.project import phase_of
+from maestro.chains.sequences import SEQUENCES
+from maestro.chains.wording import asked, plain
+
+_ISSUE: Final = re.compile(
+    r"\b(issue-[a-z0-9]+(?:-[a-z0-9]+)*)|\b(?:issue|issues|bug|ticket)\s*(?:no\.?\s*|number\s*|nr\.?\s*)?#?(\d{1,6})\b|(?<![\w&/#])#(\d{1,5})\b(?![0-9a-f])"
+)
+_PULL_REQUEST: Final = re.compile(r"\b(?:pr|pull request|merge request|mr)\s*#?\d+")
+_REFERENCE: Final = re.compile(r"(?<=\S)\s*\([^()]*#\d+[^()]*\)\s*$")
+_COLOUR: Final = re.compile(r"\b(?:colou?r|background|hex)\b")
+_PHASE: Final = re.compile(r"\b(?:phase|etappe|fase)\s*#?(\d{1,3})\b|第?\s*(\d{1,3})\s*阶段|阶段\s*(\d{1,3})")
+_THIS_PHASE: Final = re.compile(r"\b(?:this|current|the) phase\b")
+_SIGIL: Final = re.compile(r"[/$]")
+_THEN: Final = re.compile(
+    r"(?:,\s*)?(?:\band then\b|\bthen\b|\bafterwards\b|;)\s*|\s+and\s+(?=(?:plan|execute|verify|review|test|audit|brainstorm|analy[sz]e|add|write|create|fix|implement|update|build|close|refactor)\b)"
+)
+
+# Work that is tested and looked over as a part of it: “add a page and test it” is one thing.
+_WHOLE_WORK: Final = frozenset({"analyze-plan-execute", "quick", "debug", "refactor"})
+_ASK_WHAT: Final = (
+    "What should be done? Say it with a verb and what it is about, or name a chain (`maestro chain list`)."
+)
+_ASK_FOREIGN: Final = "No chain merges, publishes or deploys. What should be done before you do that?"
+_ASK_ISSUE: Final = "Which issue? Name it, for example ISSUE-12 or #12."
+
+
+def route(intent: str, catalogue: Catalogue, project: Project | None) -> Route:
+    """Total: every text leads somewhere, to a chain or to a question."""
+    words = intent.strip()
+    if not words:
+        return Route(chain="", clarity=0, ask=_ASK_WHAT, why="the intent is empty")
+    found = (
+        _by_name(words, catalogue, project)
+        or _by_ladder(words, project)
+        or _by_issue(words)
+        or _by_pattern(words)
+    )
+    if found.chain and found.chain not in catalogue.chains:
+        return Route(chain="", clarity=0, ask=_ASK_WHAT, why=f"there is no chain {found.chain} here")
+    issue = found.issue or _issue_in(words)
+    phase = found.phase if found.phase is not None else _phase_in(words, project)
+    found = msgspec.structs.replace(found, issue=issue, phase=phase)
+    if not issue and _needs_issue(found.chain, catalogue):
+        return msgspec.structs.replace(found, clarity=1, ask=_ASK_ISSUE)
+    return found
+
+
+def _by_name(words: str, catalogue: Catalogue, project: Project | None) -> Route | None:
+    """A chain or command by its name, ours or the seed's, with what is said behind it."""
+    first, _, rest = words.partition(" ")
+    marked = bool(_SIGIL.match(first))
+    name = plain(first).lstrip("/$").rstrip(":,")
+    whole = re.sub(r"[\s_]+", "-", plain(words).lstrip("/$").rstrip(".!? "))
+    for candidate, behind in ((whole, ""), (name, rest.strip())):
+        chain = _chain_named(candidate, catalogue)
+        # A bare word such as “plan” or “test” is a name only if it stands alone: before others it may be any noun.
+        if chain and (not behind or marked or "-" in candidate or first.endswith(":")):
+            return Route(
+                chain=chain,
+                clarity=3,
+                # Without another word, the phase in work is meant.
+                phase=None if behind or project is None else project.current_phase,
+                description=behind or _without_words(chain, catalogue),
+                why=f"{candidate} is its name",
+            )
+    return None
+
+
+def _chain_named(name: str, catalogue: Catalogue) -> str:
+    if name in catalogue.chains:
+        return name
+    command = command_of(catalogue, name)
+    return command.name if command else ""
+
+
+def _without_words(chain: str, catalogue: Catalogue) -> str:
+    """What steps are told where nothing was said: nothing, if they cannot do without words."""
+    steps = catalogue.chains[chain].steps
+    needs = any("description" in catalogue.commands[step.command].inputs for step in steps)
+    return "" if needs else catalogue.chains[chain].purpose
+
+
+def _needs_issue(chain: str, catalogue: Catalogue) -> bool:
+    steps = catalogue.chains[chain].steps if chain else ()
+    return any("issue_id" in catalogue.commands[step.command].inputs for step in steps)
+
+
+def _by_ladder(words: str, project: Project | None) -> Route | None:
+    if not known.LADDER.fullmatch(asked(words)) and not known.LADDER.fullmatch(plain(words).rstrip(".!? ")):
+        return None
+    named = _phase_in(words, project)
+    if project is not None and phase_of(project, named) is not None:
+        project = msgspec.structs.replace(project, current_phase=named)
+    rung = next_rung(project)
+    return Route(chain=rung.chain, clarity=3, phase=rung.phase, description=rung.description, why=rung.why)
+
+
+def _by_issue(words: str) -> Route | None:
+    text = asked(words)
+    # An id in brackets behind a sentence is a reference: “search hangs (#12)” is about the search.
+    issue = _issue_in(_REFERENCE.sub("", words))
+    if not issue:
+        return None
+    found = _first(known.OF_ISSUE, text)
+    chain = found.chain if found else "issue-full"
+    return Route(chain=chain, clarity=2, issue=issue, description=words, why=f"it names {issue}")
+
+
+def _issue_in(words: str) -> str:
+    text = plain(words)
+    if _PULL_REQUEST.search(text):
+        return ""
+    for found in _ISSUE.finditer(text):
+        word, counted, marked = found.groups()
+        if word and any(letter.isdigit() for letter in word):  # a word such as “issue-tracker” is no id
+            return str(word).upper()
+        if counted or (marked and not _COLOUR.search(text)):
+            return f"ISSUE-{counted or marked}"
+    return ""
+
+
+def _phase_in(words: str, project: Project | None) -> int | None:
+    text = plain(words)
+    found = _PHASE.search(text)
+    if found is None:
+        return project.current_phase if project and _THIS_PHASE.search(text) else None
+    return next((int(group) for group in found.groups() if group), 0) or None
+
+
+def _by_pattern(words: str) -> Route:
+    text = asked(words)
+    label = _first(known.LABELS, text)
+    text = label.when.sub("", text) if label else text
+    sequence = _first(SEQUENCES, text)
+    found = sequence or _first(_that_apply(text), text) or label
+    if known.FOREIGN.search(text):
+        return Route(
+            chain=found.chain if found else "",
+            clarity=1,
+            ask=_ASK_FOREIGN,
+            description=words,
+            why="no chain publishes",
+        )
+    if found is None:
+        return Route(chain="", clarity=0, ask=_ASK_WHAT, description=words, why="no pattern knows it")
+    others = [] if sequence or found.chain in _WHOLE_WORK else _others(text, found.chain)
+    if others:
+        chains = ", then ".join([found.chain, *others])
+        return Route(
+            chain=found.chain,
+            clarity=1,
+            ask=f"This is more than one chain: {chains}. Which one first?",
+            description=words,
+            why="it asks for several things",
+        )
+    matched = found.when.search(text)
+    said = matched[0].strip() if matched else ""
+    return Route(chain=found.chain, clarity=2, description=words, why=f"it says “{said[:40]}”")
+
+
+def _others(text: str, chain: str) -> list[str]:
+    """Other chains that later parts of the sentence ask for."""
+    found: list[str] = []
+    for clause in _THEN.split(text)[1:]:
+        pattern = _first(_that_apply(clause.strip(" ,")), clause.strip(" ,"))
+        if pattern and pattern.chain not in (chain, *found):
+            found.append(pattern.chain)
+    return found
+
+
+def _that_apply(text: str) -> Sequence[Pattern]:
+    return (*known.STATEMENTS, *known.QUESTIONS) if known.SUBJECT.match(text) else known.ALL
+
+
+def _first(patterns: Sequence[Pattern], text: str) -> Pattern | None:
+    for pattern in patterns:
+        if pattern.when.search(text) and not (pattern.unless and pattern.unless.search(text)):
+            return pattern
+    return None
+
+
+def is_clear(found: Route) -> bool:
+    return found.clarity >= CLEAR and not found.ask

@@ -1,0 +1,105 @@
+"""A step's run is over: what it makes of the chain's state, the files that it had to leave, and project.json.
+
+Done twice, it comes to the same: a process may die between the project's file and the chain's.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Final
+
+from maestro.chains import Command, Project, ResultBlock
+from maestro.chains.context import after
+from maestro.chains.project import after_step
+from maestro.chains.project_file import read_project, write_project
+from maestro.chains.state import ChainState, Spent, with_step
+from maestro.chains.steps import Judged, expected_files, judged, kept_statuses, missing_words
+from maestro.dispatch.runs import RunResult
+from maestro.errors import Conflict, InvalidInput
+
+_TRIES: Final = 5
+
+
+def settled(
+    state: ChainState, index: int, result: RunResult, command: Command, root: str, state_folder: str
+) -> ChainState:
+    """The state after the run; project.json is moved on with it."""
+    step = state.steps[index]
+    spent = step.spent.plus(spent_by(result))
+    found = judged(result, command)
+    project, context = state.project, state.context
+    block = found.block
+    if block is not None and found.kind in ("", "blocked"):
+        try:
+            if not found.kind:
+                context = after(context, block)
+                found = _with_files(found, command, block, state, root, state_folder)
+            if found.kind in ("", "blocked"):
+                phase = context.phase if context.work in ("phase", "current", "either") else None
+                project = _moved_on(state.project, command, block, phase, state_folder)
+        except (InvalidInput, Conflict) as error:
+            # What the agent left cannot be used: project.json is broken, or an artifact's path cannot be told.
+            found = Judged(block, "answer", f"{error.message} {error.hint}".strip())
+    if found.kind:
+        failed = {
+            "status": "failed",
+            "failure": found.failure,
+            "failure_kind": found.kind,
+            "summary": found.block.summary if found.block else "",
+            "spent": spent,
+        }
+        return with_step(state, index, failed, project=project)
+    assert found.block is not None
+    done = {
+        "status": "completed",
+        "failure": "",
+        "failure_kind": "",
+        "summary": found.block.summary,
+        "verdict": found.block.verdict,
+        "artifacts": found.block.artifacts,
+        "spent": spent,
+    }
+    return with_step(state, index, done, context=context, phase=context.phase, project=project)
+
+
+def _with_files(
+    found: Judged, command: Command, block: ResultBlock, state: ChainState, root: str, folder: str
+) -> Judged:
+    """A success whose files are not there is none."""
+    context = after(state.context, block)
+    project = read_project(folder)
+    wanted = expected_files(command, block, context, project, os.path.relpath(folder, root))
+    missing = [path for path in wanted if not os.path.exists(os.path.join(root, path))]
+    return Judged(block, "answer", missing_words(missing)) if missing else found
+
+
+def _moved_on(
+    before: Project | None, command: Command, block: ResultBlock, phase: int | None, folder: str
+) -> Project | None:
+    """project.json after the step. Somebody else may write it meanwhile: then it is read again."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    for _ in range(_TRIES):
+        there = read_project(folder)
+        if there is None:
+            return None
+        project = kept_statuses(before, there, phase=phase, command=command)
+        project = after_step(project, command.name, block, phase, now)
+        if project == there:
+            return there
+        try:
+            write_project(folder, project, earlier=there)
+        except Conflict:
+            continue
+        return project
+    raise Conflict("project.json is being changed by somebody else all the time.", hint="Try it again.")
+
+
+def spent_by(result: RunResult) -> Spent:
+    return Spent(
+        input=sum(usage.input + usage.cached + usage.cache_write for usage in result.usage),
+        output=sum(usage.output for usage in result.usage),
+        cost_usd=result.cost_usd,
+        is_estimate=result.cost_is_estimate,
+        duration_ms=result.duration_ms,
+    )
