@@ -79,12 +79,12 @@ class Turns(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A refused answer: what the coordinator's shell was told, what waits, what changed in the worker's terminal."""
+    """A refused answer: what the coordinator was told, what waits, the worker before the answer and after it."""
 
     request: Received
     inbox: list[dict[str, Any]]
-    typed: bool
-    is_built: bool
+    before: tuple[Any, ...]
+    after: tuple[Any, ...]
 
 
 def runs(command: str) -> Reply:
@@ -116,6 +116,13 @@ def coordinators_last(fleet: RealFleet) -> Received:
 def contexts(request: Received) -> list[str]:
     """What the coordinator's model saw of its workers, turn by turn."""
     return re.findall(r"<coordinator_context>\n.*?</coordinator_context>", told(request), re.DOTALL)
+
+
+def terminal(fleet: RealFleet, session_id: str) -> tuple[Any, ...]:
+    """All that an answer would change: what was typed, the screen, the folder that it is about."""
+    # The mark before a tool that waits blinks.
+    screen = fleet.screen(session_id)["content"].replace("●", " ")
+    return fleet.json("session", "prompts", session_id), screen, (fleet.work / "build").exists()
 
 
 def allow_maestro(fleet: RealFleet) -> None:
@@ -183,11 +190,10 @@ def refused(team: Team, helped: Turns) -> Waiting:
     team.cast.worker(runs("rm -rf build"), says("The old build is gone."))
     prompt = f"maestro session prompt {worker} --json --message "
     team.turn("Have the old build removed.", runs(f"{prompt}'Remove the old build.'"))
-    screen = fleet.until_asked(worker)["content"]
-    before = fleet.json("session", "prompts", worker)
+    fleet.until_asked(worker)
+    before = terminal(fleet, worker)
     request = team.turn("Let it go on.", runs(f"{prompt}'Choose 1'"))
-    typed = before != fleet.json("session", "prompts", worker) or screen != fleet.screen(worker)["content"]
-    return Waiting(request, fleet.json("inbox"), typed, (fleet.work / "build").exists())
+    return Waiting(request, fleet.json("inbox"), before, terminal(fleet, worker))
 
 
 @pytest.fixture(scope="module")
@@ -218,11 +224,11 @@ def reported(team: Team, answered: dict[str, Any]) -> Received:
     report = "maestro session report complete '{}' --json"
     team.cast.worker(runs(report.format("The sign is painted; I checked it.")), says("All of it is done."))
     shell = calls("I report.", "exec_command", cmd=report.format("The till works."))
-    team.fleet.api.load("openai", shell, says("I reported. One test still fails."))
+    team.fleet.api.load("openai", shell, says("I reported, though one test still fails."))
     prompt = "maestro session prompt {} --json --message 'Report, please.'"
     team.turn("Ask for reports.", *(runs(prompt.format(one.id)) for one in (team.claude, team.codex)))
     team.fleet.until_said(team.claude.id, "All of it is done.")
-    team.fleet.until_said(team.codex.id, "I reported. One test still fails.")
+    team.fleet.until_said(team.codex.id, "I reported, though one test still fails.")
     return team.turn("Verify it.", runs(f"maestro session show {team.codex.id}"))
 
 
@@ -240,6 +246,8 @@ def test_each_turn_shows_what_its_workers_say_by_then(helped: Turns) -> None:
     assert after[:-1] == before
     assert "I am stuck: the till is locked." in before[-1]
     assert "The sign is primed." in before[-1]
+    # A session has its task's title for a name.
+    assert f'title="{TILL}" assignee="{TILL}" status="in_progress"' in before[-1]
     assert "It is open, and I go on." not in before[-1]
     assert "It is open, and I go on." in after[-1]
 
@@ -258,8 +266,8 @@ def test_its_answer_to_what_is_dangerous_is_refused(team: Team, refused: Waiting
     result = refused.request.tool_results()[-1]
     assert result.startswith("Exit code 5\n")
     assert waiting["id"] in result
-    assert not refused.typed
-    assert refused.is_built
+    assert refused.after == refused.before
+    assert refused.after[-1], "it was deleted"
 
 
 def test_a_compaction_forgets_nothing_that_matters(team: Team, refused: Waiting, compacted: Received) -> None:
@@ -292,11 +300,14 @@ def test_their_reports_are_held_against_what_is_known(
     assert sign["evidence"]["agrees"]
     assert not till["evidence"]["agrees"]
     [against] = [one for one in till["evidence"]["points"] if one["stand"] == "disagrees"]
-    assert (against["source"], against["says"]) == ("last text", "It says: “One test still fails.”")
+    assert (against["source"], against["says"]) == (
+        "last text",
+        "It says: “I reported, though one test still fails.”",
+    )
 
 
 def test_it_sees_that_they_are_done_and_what_speaks_against_it(team: Team, reported: Received) -> None:
     shown = contexts(reported)[-1]
     assert '<more completed="2" />' in shown
     assert [one.task for one in (team.codex, team.claude) if one.task in shown] == []
-    assert "One test still fails." in reported.tool_results()[-1]
+    assert "though one test still fails." in reported.tool_results()[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
@@ -11,10 +12,12 @@ import msgspec
 from maestro import processes
 from maestro.chains import Catalogue
 from maestro.dispatch import delegate, places
-from maestro.dispatch.run import Ready, look
+from maestro.dispatch.process import tell
+from maestro.dispatch.run import Ready, look, this_process
 from maestro.dispatch.runs import RUN_FILE, STDOUT_FILE, RunResult, RunSeen
 
 _LOOK_SECONDS: Final = 0.3
+_ENDING_SECONDS: Final = 30.0
 _TAIL: Final = 64 * 1024
 
 
@@ -84,8 +87,18 @@ class StepRuns:
 
     def end(self, run_id: str) -> None:
         seen = self.found(run_id)
-        if seen is not None:
+        if seen is None:
+            return
+        if seen.run.runner != this_process():
             delegate.cancel_run(seen)
+            return
+        # Interrupted while it was handed over. With a result on record its process does not begin; one that has begun
+        # is told to end.
+        delegate.cancel_run(msgspec.structs.replace(seen, state="interrupted"))
+        runner = look(seen.folder).run.runner
+        if runner is not None and runner != this_process():
+            tell(runner.pid, runner.started, runner.boot, signal.SIGTERM)
+            processes.wait_for_end(runner.pid, _ENDING_SECONDS)
 
 
 def last_words(seen: RunSeen, env: Mapping[str, str]) -> str:

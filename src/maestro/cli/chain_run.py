@@ -48,6 +48,11 @@ def run(arguments: Namespace) -> int:
     chain = place.catalogue.chains[found.chain]
     first = _first(arguments.first, chain)
     plan = _previewed(arguments, place, chain, found, first)
+    if not (plan.review_by or arguments.no_review) and len(chain.steps) > 1:
+        print(
+            "maestro: no other tool is installed that could review the steps; --review-by names one.",
+            file=sys.stderr,
+        )
     if arguments.dry_run:
         _show(arguments, plan, place)
         return 0
@@ -216,15 +221,20 @@ def carried_out(
             state = chain.carry_out()
         except KeyboardInterrupt:
             chain.stop()
-            state = chain.state
+            _show_end(chain.state, json=json)
+            return _INTERRUPTED
     return _closing(state, json=json)
 
 
-def _closing(state: ChainState, *, json: bool) -> int:
+def _show_end(state: ChainState, *, json: bool) -> None:
     if json:
         render.print_json(facts(state))
     else:
         print(f"\n{render.printable(report(state), lines=True)}", flush=True)
+
+
+def _closing(state: ChainState, *, json: bool) -> int:
+    _show_end(state, json=json)
     if state.status == "completed":
         return 0
     code = "E003: " if state.status == "failed" else ""

@@ -47,6 +47,10 @@ _DIALOG_GUARDS: Final = re.compile(
     r"\btrust\b|\bapi key\b|\bhooks?\b|\bbypass\b|\bpermissions?\b|\bdanger\w*|\bsign ?in\b|\blog ?in\b|\bauth\w*|\bmcp\b|\bplugins?\b|\bextensions?\b|\bsandbox\b|\bcredentials?\b|\btelemetry\b|\bterms\b"
 )
 _DIALOG_UPDATE: Final = re.compile(r"\bupdat\w+|\bupgrad\w+|\bnew version\b")
+# The field for other words that CLIs add by themselves: it offers nothing.
+_OWN_WORDS: Final = frozenset(
+    {"enter a custom value", "type something", "none of the above", "other", "something else"}
+)
 _SKIPS: Final = re.compile(r"\b(?:skip|no|not now|later|cancel|dismiss|continue without|remind)\b")
 
 
@@ -90,6 +94,8 @@ def _asked(question: Question, part: str) -> list[Text]:
         found.append(Text(f"{part}header", question.header))
     found += tools.detail_texts(question, part)
     for number, option in enumerate(question.options, 1):
+        if not option.description and fold_text(option.label).rstrip(" .…") in _OWN_WORDS:
+            continue
         # That a lasting option is offered says nothing; that it is chosen does.
         if not (question.kind in {"permission", "plan", "dialog"} and _is_lasting(option)):
             found.append(
