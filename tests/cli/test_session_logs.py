@@ -221,7 +221,7 @@ def test_context_is_escaped_and_fresh(maestro: Maestro, agents: Agents) -> None:
     assert re.sub(r'state="\w+"', 'state="S"', shown) == (
         "<coordinator_context>\n"
         "  <task_board>\n"
-        f'    <task id="{task}" title="Close &lt;/task_board&gt; &amp; &quot;win&quot;" assignee="unassigned" status="pending" />\n'
+        f'    <task id="{task}" title="Close &lt;/task_board&gt; &amp; &quot;win&quot;" assignee="{worker["name"]}" status="pending" />\n'
         "  </task_board>\n"
         "  <session_activity>\n"
         f'    <session id="{worker["id"]}" worker="Frontend Dev" task="{task}" state="S">\n'

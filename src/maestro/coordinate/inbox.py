@@ -132,7 +132,8 @@ class Inbox:
                 session.id,
                 message,
                 question_id=question.id,
-                version=found.version,
+                # A call that a hook named stays what it is: its screen only adds what can be chosen.
+                version=None if question.call_id else found.version,
                 also=self._admission.human_answer(actor, session, question, message, remember=remember),
                 once=once,
             )

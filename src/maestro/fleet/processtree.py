@@ -23,6 +23,9 @@ RUN_MARKER = "MAESTRO_RUN_ID"
 GRACE_SECONDS = 5.0
 KILL_SECONDS = 5.0
 _LOOKS = 30
+# A process that is just becoming another program has no environment for a moment; later, it has none of its own.
+_BECOMING = ""
+_YOUNG_SECONDS = 2.0
 
 
 class ProcessId(NamedTuple):
@@ -76,7 +79,7 @@ def _members(
     first = {pid for pid, marker in markers.items() if _names(marker, session_id)}
     first |= {p.pid for p in (root, *known) if p and p.pid in markers and seen[p.pid].id == p}
     if terminal:
-        first |= {pid for pid, marker in markers.items() if marker is None and seen[pid].session == terminal}
+        first |= {pid for pid, marker in markers.items() if not marker and seen[pid].session == terminal}
     found: set[int] = set()
     pending = list(first)
     while pending:
@@ -225,7 +228,7 @@ def _names(marker: str | None, session_id: str) -> bool:
 
 
 def _is_of(marker: str | None, session_id: str) -> bool:
-    return marker is None or _names(marker, session_id)
+    return not marker or _names(marker, session_id)
 
 
 def _look(variable: str) -> _Look:
@@ -240,7 +243,13 @@ def _look(variable: str) -> _Look:
             continue
         if process is not None:
             processes[pid] = process
+            is_steady = is_steady and not (process.marker == _BECOMING and _is_young(process.id))
     return _Look(processes, is_steady)
+
+
+def _is_young(process: ProcessId) -> bool:
+    ticks = time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
+    return ticks - process.started < _YOUNG_SECONDS * os.sysconf("SC_CLK_TCK")
 
 
 def _process(pid: int) -> _Seen | None:
@@ -273,6 +282,8 @@ def _marker(pid: int, name: str) -> str | None:
             content = file.read()
     except PermissionError:
         return None  # another user's, or one that hides itself: its parents tell whose it is
+    if not content:
+        return _BECOMING
     prefix = f"{name}=".encode()
     for variable in content.split(b"\0"):
         if variable.startswith(prefix):

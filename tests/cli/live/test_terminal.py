@@ -69,9 +69,15 @@ def test_a_digit_answers_and_q_leaves(stage: Stage, terminal: Terminal) -> None:
     until(lambda: "I was told Production." in terminal.screen or "it asked only just now" in terminal.screen)
     terminal.press("y")
     terminal.sees("I was told Production.")
-    terminal.press("q")
     dead = ("display-message", "-p", "-t", terminal.pane, "#{pane_dead} #{pane_dead_status}")
-    until(lambda: stage.tmux(*dead).split() == ["1", "0"], lambda: terminal.screen)
+
+    def has_left() -> bool:
+        # A key that comes while the view answers may be taken for the answer's.
+        if stage.tmux(*dead).split()[0] == "0":
+            terminal.press("q")
+        return stage.tmux(*dead).split() == ["1", "0"]
+
+    until(has_left, lambda: terminal.screen)
 
 
 def test_enter_shows_the_pane_and_detaching_comes_back(terminal: Terminal) -> None:

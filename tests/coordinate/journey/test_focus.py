@@ -88,6 +88,7 @@ def test_a_human_who_stays_is_not_waited_for(stage: Overseen) -> None:
     assert (stage.said(session), stage.inbox()) == ([], []), "the human is there: they need no telling"
     human.leave()
     stage.until_said(session, "one got Blue")
+    until(lambda: ("receipt", "submitted") in actions(stage, session), lambda: stage.prompts(session))
     stage.stop(loop)
     assert Counter(actions(stage, session)) == {
         ("verdict", "answer"): 2,
