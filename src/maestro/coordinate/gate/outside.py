@@ -77,6 +77,9 @@ _MODAL: Final = re.compile(r"(?:should|shall|can|could|may|must|would) [^\s|]+$"
 _DOES_THAT: Final = re.compile(
     r"(?:do|try|go for|go with) (?:that|it|so|this)(?= *(?:\||$|now|,|anyway))|keep (?:it|them|this|that) (?:going|running|on|open|up)\b"
 )
+# “Which database should we use?”: what is chosen is not done yet.
+_CHOOSES: Final = re.compile(r"(?:use|pick|choose|prefer|target|support|want|like|recommend)\b")
+_ASKS_WHICH: Final = re.compile(r"(?:which|what)\b")
 _ASKS_HOW: Final = re.compile(r"(?:how|which|what|where|when|why|who)\b")
 _IN_CODE: Final = re.compile(
     r"\b(?:functions?|class(?:es)?|methods?|variables?|tests?|mocks?|stubs?|fixtures?|docs?|docstrings?|readme|comments?|components?|types?|interfaces?|enums?|regex|parser|css|hook|helper|props?|fields?|endpoint|route|handler|schema file|diagrams?|examples?|snippets?|markdown|handlers?|helpers?|hooks?|endpoints?|routes?|parsers?|pages?|views?|templates?|modules?|queries|imports?|dataclass(?:es)?|dicts?|lists?|arrays?|tuples?|dev servers?|local servers?|test servers?|failing|\S+\.(?:py|ts|tsx|js|jsx|go|rs|rb|java|md|css|html|vue|kt|swift|c|h|cpp|cs|php))\b"
@@ -132,6 +135,8 @@ def strange_wishes(document: str) -> list[Wish]:
         start = document.rfind("|", 0, match.start("verb")) + 1
         is_ordinary = _ORDINARY.match(verb) and not _DOES_THAT.match(document, match.start("verb"))
         if is_ordinary or verb.endswith("ly") or _is_subject(match, document[start : match.start()]):
+            continue
+        if _CHOOSES.match(verb) and _ASKS_WHICH.match(document[start : match.start("verb")].lstrip()):
             continue
         end = document.find("|", match.end())
         sentence = document[max(start, match.start() - _LOOK_BACK) : end if end >= 0 else len(document)][:400]
