@@ -20,15 +20,11 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-# Real terminals and processes on two cores: what failed is tried once more, alone, and told so.
-AGAIN = || ( [ $$? -eq 1 ] && echo "What failed is tried once more, alone." && \
-	$(BIN)/pytest --last-failed --last-failed-no-failures none -p no:randomly
-
 pytest: setup
-	$(BIN)/pytest -n 2 $(AGAIN) )
+	$(BIN)/pytest -n 2
 
 test-real: setup ## the real CLIs, by npm, against a stub of their APIs; tells what ran and what did not
-	$(BIN)/pytest -m real -n 2 --dist loadfile -p no:randomly tests/real $(AGAIN) -m real tests/real )
+	$(BIN)/pytest -m real -n 2 --dist loadfile -p no:randomly tests/real
 
 soak: setup ## the robustness rows (bars R1-R16) at full counts
 	MAESTRO_SOAK=1 $(BIN)/pytest -p no:randomly -m soak --timeout 7200

@@ -137,6 +137,15 @@ def escalated(fleet: RealFleet) -> tuple[str, dict[str, Any]]:
     assert "file deletion" in escalation["categories"]
     assert escalation["reason"]
     assert fleet.json("session", "prompts", session_id) == []
-    assert fleet.screen(session_id)["questionText"] == screen["questionText"], "it still waits"
+    assert dialog(fleet.screen(session_id)["content"]) == dialog(screen["content"]), (
+        "no key was pressed there"
+    )
     assert (fleet.work / "build").exists()
     return session_id, dict(escalation)
+
+
+def dialog(content: str) -> str:
+    """The screen from the command on, with the dialog and its cursor: a CLI's banner moves, and so does the mark of a
+    tool that waits."""
+    assert "rm -rf build" in content
+    return content[content.index("rm -rf build") :].replace("●", " ")
