@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from maestro.chains import Catalogue, Phase, Project
-from maestro.chains.catalogue_file import load_catalogue
+from maestro.chains.catalogue.catalogue_file import load_catalogue
 
 _PHASES: dict[str, dict[str, Any]] = {
     "pending": {"status": "pending"},

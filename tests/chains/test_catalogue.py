@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.chains.support import package
 
 from maestro.chains import Catalogue, Step
-from maestro.chains.catalogue import Source, build_catalogue, command_of
-from maestro.chains.catalogue_file import load_catalogue
-from maestro.chains.command_text import parse_command
+from maestro.chains.catalogue.catalogue import Source, build_catalogue, command_of
+from maestro.chains.catalogue.catalogue_file import load_catalogue
+from maestro.chains.catalogue.command_text import parse_command
 from maestro.errors import InvalidInput
 
 COMMAND = """+++

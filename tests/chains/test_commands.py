@@ -8,7 +8,7 @@ import pytest
 from tests.chains.support import package
 
 from maestro.chains import Command
-from maestro.chains.routing import route
+from maestro.chains.routing.route import route
 
 NAMES = [
     "analyze",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.chains.support import package, project_at
 
 from maestro.chains import Action, Intent, Object, Scope, Urgency
-from maestro.chains.intent import TABLE, parse_intent, question, route_of
+from maestro.chains.routing.intent import TABLE, parse_intent, question, route_of
 from maestro.errors import InvalidInput
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.chains.support import package, project_at
 
 from maestro.chains import Phase, Project, ResultBlock
-from maestro.chains.ladder import next_rung
 from maestro.chains.project import TRANSITIONS, after_step, as_json, faults, moved, parse_project, phase_of
 from maestro.chains.project_file import project_path, read_project, write_project
+from maestro.chains.routing.ladder import next_rung
 from maestro.errors import Conflict, IllegalTransition, InvalidInput, NotFound
 
 NOW = "2026-01-31T12:00:00Z"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.chains.support import package, project_at
 
 from maestro.chains import Route
-from maestro.chains.routing import is_clear, route
+from maestro.chains.routing.route import is_clear, route
 
 FOLDER = Path(__file__).parent
 RUNGS = [

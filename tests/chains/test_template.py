@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.chains.support import package, project_at
 
 from maestro.chains import Context, Project, ResultBlock, Route
-from maestro.chains.catalogue_file import step_template
+from maestro.chains.catalogue.catalogue_file import step_template
 from maestro.chains.context import after, begin, phase_folder, slug, told, work_folder
 from maestro.chains.project import phase_of
 from maestro.chains.template import (

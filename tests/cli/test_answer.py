@@ -14,7 +14,7 @@ from tests.support import Maestro
 
 from maestro.coordinate import AnswerRule, Case
 from maestro.coordinate.brains.rules import Rules
-from maestro.coordinate.policy import parse_policy
+from maestro.coordinate.policy.config import parse_policy
 from maestro.errors import Conflict, InvalidInput, NotFound, TimedOut, Uncertain
 
 WHICH = ask("Which way?", "North", "South")

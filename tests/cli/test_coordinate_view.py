@@ -15,7 +15,7 @@ from tests.fleet.typing.stage import Stage
 from tests.support import BIN, Maestro
 
 from maestro.cli.coordinate_view import stats_lines, why_lines
-from maestro.coordinate.policy import PRESETS, parse_policy
+from maestro.coordinate.policy.config import PRESETS, parse_policy
 from maestro.errors import Conflict, InvalidInput, LedgerError, NotFound
 
 WHICH = ask("Which way?", {"label": "North", "description": "where it is cold"}, "South")

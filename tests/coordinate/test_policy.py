@@ -17,7 +17,7 @@ from maestro.coordinate import (
     PreEscalation,
     Timeouts,
 )
-from maestro.coordinate.policy import (
+from maestro.coordinate.policy.config import (
     ALWAYS_ESCALATE,
     ALWAYS_LOG,
     DEFAULT,

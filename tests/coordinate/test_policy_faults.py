@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.coordinate.policy_values import OTHER_VALUES, WHERE, said
 
 from maestro.coordinate import Policy
-from maestro.coordinate.policy import as_json, parse_policy
+from maestro.coordinate.policy.config import as_json, parse_policy
 from maestro.errors import InvalidInput
 
 

@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 
 from maestro.coordinate import Policy
-from maestro.coordinate.policy import DEFAULT, PRESETS, parse_policy
-from maestro.coordinate.policy_file import FILE, Found, candidates, find_policy, load_policy, write_default
+from maestro.coordinate.policy.config import DEFAULT, PRESETS, parse_policy
+from maestro.coordinate.policy.config_file import (
+    FILE,
+    Found,
+    candidates,
+    find_policy,
+    load_policy,
+    write_default,
+)
 from maestro.errors import Conflict, InvalidInput, NoPermission
 
 

@@ -65,9 +65,9 @@ class Home:
         assert len(found) <= 1
         if not found:
             return []
-        text = found[0].read_text(encoding="utf-8")
-        assert text.endswith("\n")
-        return [json.loads(line) for line in text.splitlines()]
+        # The last line may be on its way.
+        lines = found[0].read_text(encoding="utf-8").split("\n")[:-1]
+        return [json.loads(line) for line in lines]
 
     def prompts(self) -> list[str]:
         contents = [record["message"]["content"] for record in self.records() if record["type"] == "user"]

@@ -131,7 +131,7 @@ def _offer(offer: Mapping[str, Any]) -> None:
 def _where() -> str:
     """Where the rule goes, by the policy that is in force in this folder."""
     from maestro import home
-    from maestro.coordinate.policy_file import FILE, find_policy
+    from maestro.coordinate.policy.config_file import FILE, find_policy
 
     try:
         path = find_policy("", os.getcwd(), os.environ, home.locate(os.environ).root).path

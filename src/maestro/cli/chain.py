@@ -147,7 +147,7 @@ def _place(place: str) -> tuple[str]:
 
 
 def _show(arguments: Namespace) -> None:
-    from maestro.chains.catalogue import command_of
+    from maestro.chains.catalogue.catalogue import command_of
 
     catalogue, _ = _here()
     name = arguments.name.lstrip("/$")
@@ -228,7 +228,7 @@ def _show_command(arguments: Namespace, catalogue: Catalogue, command: Command) 
 
 
 def _route(arguments: Namespace) -> None:
-    from maestro.chains.routing import route
+    from maestro.chains.routing.route import route
 
     catalogue, project = _here()
     if arguments.intent == ["-"]:
@@ -272,7 +272,7 @@ def _route_line(intent: str, found: Route) -> dict[str, Any]:
 
 def _here() -> tuple[Catalogue, Project | None]:
     """The catalogue and the state of the project that this folder belongs to."""
-    from maestro.chains.catalogue_file import load_catalogue
+    from maestro.chains.catalogue.catalogue_file import load_catalogue
     from maestro.chains.project_file import read_project
     from maestro.dispatch.places import project_root, state_folder
     from maestro.home import locate

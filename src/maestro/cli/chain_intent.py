@@ -10,12 +10,12 @@ import msgspec
 
 from maestro import errors
 from maestro.chains import Catalogue, Project, Route
-from maestro.chains.catalogue import command_of
-from maestro.chains.catalogue_file import load_catalogue
+from maestro.chains.catalogue.catalogue import command_of
+from maestro.chains.catalogue.catalogue_file import load_catalogue
 from maestro.chains.executors import executor
-from maestro.chains.intent import parse_intent, question, route_of
 from maestro.chains.project_file import read_project
-from maestro.chains.routing import is_clear, route
+from maestro.chains.routing.intent import parse_intent, question, route_of
+from maestro.chains.routing.route import is_clear, route
 from maestro.cli.chain_desk import can_ask
 from maestro.dispatch import delegate, places
 from maestro.dispatch.run import begin

@@ -14,7 +14,7 @@ import msgspec
 from maestro import errors
 from maestro.chains import Chain, Route
 from maestro.chains import preview as previews
-from maestro.chains.catalogue_file import step_template
+from maestro.chains.catalogue.catalogue_file import step_template
 from maestro.chains.context import begin
 from maestro.chains.executors import executor, reviewer
 from maestro.chains.moves import resumed

@@ -20,9 +20,9 @@ from maestro.coordinate.debrief import debrief
 from maestro.coordinate.log import CoordinateLog
 from maestro.coordinate.loop import Loop, line_of
 from maestro.coordinate.notices import Notices
-from maestro.coordinate.policy import with_mode
-from maestro.coordinate.policy_file import Found, find_policy, load_policy
-from maestro.coordinate.tag_files import open_tags
+from maestro.coordinate.policy.config import with_mode
+from maestro.coordinate.policy.config_file import Found, find_policy, load_policy
+from maestro.coordinate.tags.tag_files import open_tags
 from maestro.dispatch.places import project_root, state_folder
 from maestro.files import write_atomically
 from maestro.home import locate

@@ -54,8 +54,8 @@ def _describe_policy(verb: Parser) -> None:
 def policy_of(arguments: Namespace) -> Policy:
     """The policy that is meant: a file, or what is in force in this folder; in the mode that was named."""
     from maestro import home
-    from maestro.coordinate.policy import with_mode
-    from maestro.coordinate.policy_file import find_policy, load_policy
+    from maestro.coordinate.policy.config import with_mode
+    from maestro.coordinate.policy.config_file import find_policy, load_policy
 
     if arguments.config:
         policy = load_policy(arguments.config)

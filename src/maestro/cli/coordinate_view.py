@@ -200,7 +200,7 @@ def _audit(arguments: Namespace) -> int:
 
 def _init(arguments: Namespace) -> None:
     from maestro import home
-    from maestro.coordinate.policy_file import FILE, write_default
+    from maestro.coordinate.policy.config_file import FILE, write_default
     from maestro.dispatch.places import project_root
 
     folder = home.locate(os.environ).root if arguments.user else project_root(os.getcwd())

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any
 
-    from maestro.coordinate.tag_claims import Standing
-    from maestro.coordinate.tag_files import ProjectTags
+    from maestro.coordinate.tags.claims import Standing
+    from maestro.coordinate.tags.tag_files import ProjectTags
 
 _STATES = ("needs", "delegated", "claimed", "done")
 _LEASE = 900.0
@@ -83,7 +83,7 @@ def _with_lease(parser: Parser) -> None:
 
 
 def here() -> ProjectTags:
-    from maestro.coordinate.tag_files import ProjectTags
+    from maestro.coordinate.tags.tag_files import ProjectTags
 
     return ProjectTags(os.getcwd(), os.environ)
 
@@ -134,7 +134,7 @@ def _list(arguments: Namespace) -> None:
 
 def _who(seen: Standing) -> str:
     """Who has it and for how long, or what keeps it where it is."""
-    from maestro.coordinate.tag_claims import was_done
+    from maestro.coordinate.tags.claims import was_done
 
     record = seen.record
     if seen.tag.state == "done":

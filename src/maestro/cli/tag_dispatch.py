@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from maestro.coordinate.tag_claims import Record, Standing, Way
-    from maestro.coordinate.tag_files import ProjectTags
+    from maestro.coordinate.tags.claims import Record, Standing, Way
+    from maestro.coordinate.tags.tag_files import ProjectTags
 
 _SPAWN_SECONDS = 120.0
 _SESSION_LEASE = 86_400.0
@@ -55,7 +55,7 @@ def describe(parser: Parser) -> None:
 
 
 def dispatch(arguments: Namespace) -> int:
-    from maestro.coordinate.tag_files import ProjectTags
+    from maestro.coordinate.tags.tag_files import ProjectTags
 
     tags = ProjectTags(os.getcwd(), os.environ)
     told: list[dict[str, Any]] = []
@@ -78,8 +78,8 @@ def dispatch(arguments: Namespace) -> int:
 
 
 def _chosen(tags: ProjectTags, arguments: Namespace) -> list[Standing]:
-    from maestro.coordinate.tag_claims import is_free
-    from maestro.coordinate.tags import COORDINATE
+    from maestro.coordinate.tags.claims import is_free
+    from maestro.coordinate.tags.tag import COORDINATE
 
     if arguments.limit is not None and arguments.limit < 1:
         raise errors.InvalidInput("A limit is at least 1.", hint="Leave it out to take all that are free.")
@@ -113,7 +113,7 @@ def _run(tags: ProjectTags, seen: Standing, arguments: Namespace) -> dict[str, A
     from functools import partial
 
     from maestro.cli.tag_runner import start
-    from maestro.coordinate.tag_runs import begin, order_for
+    from maestro.coordinate.tags.runs import begin, order_for
 
     order = order_for(tags, seen, to=arguments.to, mode=arguments.mode, seconds=arguments.timeout)
     starting = partial(start, prompt_session=arguments.detached)
@@ -209,7 +209,7 @@ def _start_session(daemon: Any, tags: ProjectTags, seen: Standing, arguments: Na
     import shlex
 
     from maestro.cli.session_spawn import caller_environment
-    from maestro.coordinate.tag_runs import prompt_of
+    from maestro.coordinate.tags.runs import prompt_of
 
     assert seen.record is not None
     tag, name, root = seen.tag, seen.record.run, tags.files.root

@@ -12,9 +12,9 @@ import sys
 import msgspec
 
 from maestro.cli.delegated import announce
-from maestro.coordinate.tag_claims import Record
-from maestro.coordinate.tag_files import ProjectTags
-from maestro.coordinate.tag_runs import carry_out
+from maestro.coordinate.tags.claims import Record
+from maestro.coordinate.tags.runs import carry_out
+from maestro.coordinate.tags.tag_files import ProjectTags
 from maestro.dispatch.run import look
 from maestro.fleet.processtree import RUN_MARKER
 

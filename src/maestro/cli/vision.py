@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any
 
-    from maestro.coordinate.tag_claims import Standing
-    from maestro.coordinate.tag_files import ProjectTags
-    from maestro.coordinate.vision import Chapter, Vision
+    from maestro.coordinate.tags.claims import Standing
+    from maestro.coordinate.tags.tag_files import ProjectTags
+    from maestro.coordinate.vision.document import Chapter, Vision
 
 
 def describe(parser: Parser) -> None:
@@ -46,8 +46,8 @@ def _with_file(parser: Parser) -> None:
 
 
 def _here(arguments: Namespace) -> tuple[ProjectTags, str]:
-    from maestro.coordinate.tag_files import ProjectTags
-    from maestro.coordinate.vision_file import vision_name
+    from maestro.coordinate.tags.tag_files import ProjectTags
+    from maestro.coordinate.vision.document_file import vision_name
 
     tags = ProjectTags(os.getcwd(), os.environ)
     return tags, vision_name(tags.files, arguments.file)
@@ -56,8 +56,8 @@ def _here(arguments: Namespace) -> tuple[ProjectTags, str]:
 def _show(arguments: Namespace) -> None:
     import msgspec
 
-    from maestro.coordinate.chapters import standings
-    from maestro.coordinate.vision_file import read_vision
+    from maestro.coordinate.vision.chapters import standings
+    from maestro.coordinate.vision.document_file import read_vision
 
     tags, name = _here(arguments)
     vision, faults = read_vision(tags.files, name)
@@ -84,7 +84,7 @@ def _show(arguments: Namespace) -> None:
 def _as_json(chapter: Chapter, vision: Vision, seen: Standing | None) -> dict[str, Any]:
     import msgspec
 
-    from maestro.coordinate.vision import unfinished_before
+    from maestro.coordinate.vision.document import unfinished_before
 
     told: dict[str, Any] = msgspec.to_builtins(chapter)
     return told | {
@@ -108,7 +108,7 @@ def _headline(chapter: Chapter) -> str:
 
 
 def _state(chapter: Chapter, vision: Vision, seen: Standing | None) -> str:
-    from maestro.coordinate.vision import unfinished_before
+    from maestro.coordinate.vision.document import unfinished_before
 
     progress = f"{chapter.done}/{len(chapter.criteria)}"
     if chapter.is_complete:
@@ -127,7 +127,7 @@ def _check(arguments: Namespace) -> int:
         if arguments.undo or arguments.name:
             raise errors.InvalidInput("Which criterion?", hint="Write chapter and criterion, such as 2.3.")
         return _validate(arguments, tags, name)
-    from maestro.coordinate.chapters import tick
+    from maestro.coordinate.vision.chapters import tick
 
     chapter, criterion = tick(tags, name, arguments.criterion, arguments.name, done=not arguments.undo)
     if wants_json(arguments):
@@ -147,7 +147,7 @@ def _check(arguments: Namespace) -> int:
 
 
 def _validate(arguments: Namespace, tags: ProjectTags, name: str) -> int:
-    from maestro.coordinate.vision_file import read_vision
+    from maestro.coordinate.vision.document_file import read_vision
 
     vision, faults = read_vision(tags.files, name)
     if wants_json(arguments):
@@ -165,8 +165,8 @@ def _validate(arguments: Namespace, tags: ProjectTags, name: str) -> int:
 
 
 def _next(arguments: Namespace) -> int:
-    from maestro.coordinate import chapters
-    from maestro.coordinate.vision_file import read_vision
+    from maestro.coordinate.vision import chapters
+    from maestro.coordinate.vision.document_file import read_vision
 
     tags, name = _here(arguments)
     claimant = arguments.name or (chapters.OVERSIGHT if arguments.claim else "")
@@ -195,8 +195,8 @@ def _next(arguments: Namespace) -> int:
 
 
 def _init(arguments: Namespace) -> None:
-    from maestro.coordinate.markdown_files import MarkdownFiles
-    from maestro.coordinate.vision_file import FILE, begin_vision
+    from maestro.coordinate.tags.markdown_files import MarkdownFiles
+    from maestro.coordinate.vision.document_file import FILE, begin_vision
 
     files = MarkdownFiles(os.getcwd(), os.environ)
     path = files.path_of(files.name_of(arguments.file or os.path.join(files.root, FILE)))

@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 from maestro.agents.hooks import Happening, TellsModel
 from maestro.agents.registry import hooked_named
 from maestro.coordinate.below import Below, below
-from maestro.coordinate.recollection import Recollection
+from maestro.coordinate.memory.recollection import Recollection
 from maestro.fleet.crew import Crew
 from maestro.fleet.delivery import typable
 from maestro.fleet.outbox import Addition

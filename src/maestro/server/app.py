@@ -15,12 +15,12 @@ from maestro.coordinate.briefing import Briefing
 from maestro.coordinate.care import Care
 from maestro.coordinate.cases import Cases
 from maestro.coordinate.inbox import Inbox
+from maestro.coordinate.memory.recollection import Recollection
 from maestro.coordinate.oversight import Oversight
-from maestro.coordinate.policy_file import find_policy
+from maestro.coordinate.policy.config_file import find_policy
 from maestro.coordinate.receipts import give_receipt
-from maestro.coordinate.recollection import Recollection
 from maestro.coordinate.reports import Reports
-from maestro.coordinate.vision_file import principles_of
+from maestro.coordinate.vision.document_file import principles_of
 from maestro.fleet.asking import Asking
 from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew

@@ -15,8 +15,8 @@ from maestro.coordinate.briefing import Briefing
 from maestro.coordinate.care import Care
 from maestro.coordinate.cases import Cases
 from maestro.coordinate.inbox import Inbox
+from maestro.coordinate.memory.recollection import Recollection
 from maestro.coordinate.oversight import Oversight
-from maestro.coordinate.recollection import Recollection
 from maestro.coordinate.reports import Reports
 from maestro.fleet.crew import Crew
 from maestro.fleet.lookout import Lookout

@@ -68,8 +68,8 @@ def _step(cmd: str, prompt: str, word: str) -> list[dict[str, Any]]:
 
 def _work(cmd: str, known: dict[str, str], word: str) -> tuple[dict[str, str], dict[str, str]]:
     """What the step tells, and the files that it leaves."""
-    from maestro.chains.catalogue import command_of
-    from maestro.chains.catalogue_file import load_catalogue
+    from maestro.chains.catalogue.catalogue import command_of
+    from maestro.chains.catalogue.catalogue_file import load_catalogue
     from maestro.chains.template import fill_text
 
     state = known["State folder"]

@@ -10,7 +10,7 @@ from tests.chains.run.test_moves import chain
 from tests.chains.support import package, project_at
 
 from maestro.chains import Context, Phase, Project
-from maestro.chains.catalogue_file import step_template
+from maestro.chains.catalogue.catalogue_file import step_template
 from maestro.chains.settling import settled
 from maestro.chains.state import Analysis, ChainState, Hints
 from maestro.chains.steps import assembled, judged, kept_statuses

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maestro.coordinate.dehydration import Criterion, Note, State
-from maestro.coordinate.rehydration import MOST_TOKENS, Whose, state_block
+from maestro.coordinate.memory.dehydration import Criterion, Note, State
+from maestro.coordinate.memory.rehydration import MOST_TOKENS, Whose, state_block
 from maestro.fleet.prompt import PromptTask, first_prompt
 from maestro.observe.context import estimated_tokens
 

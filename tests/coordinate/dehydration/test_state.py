@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maestro.coordinate.dehydration import (
+from maestro.coordinate.memory.dehydration import (
     FIELDS,
     FileFound,
     Known,

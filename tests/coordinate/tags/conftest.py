@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from maestro.coordinate.tag_files import ProjectTags
+from maestro.coordinate.tags.tag_files import ProjectTags
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.support import BIN, Maestro
 
-from maestro.coordinate.tag_files import ProjectTags
+from maestro.coordinate.tags.tag_files import ProjectTags
 
 # The third line of the prompt is the tag's own; one write of one line to a file that is only appended to.
 TOOLS = """

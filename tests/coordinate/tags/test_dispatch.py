@@ -12,8 +12,8 @@ from tests.coordinate.tags.dispatched import Office, kill
 from tests.support import Maestro
 
 from maestro import processes
-from maestro.coordinate.tag_runs import prompt_of
-from maestro.coordinate.tags import find_tags
+from maestro.coordinate.tags.runs import prompt_of
+from maestro.coordinate.tags.tag import find_tags
 from maestro.dispatch.run import this_process
 
 

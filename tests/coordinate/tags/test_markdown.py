@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maestro.coordinate.markdown import decoded, encoded, joined, lines_of, readable, replaced
-from maestro.coordinate.tags import find_tags
+from maestro.coordinate.tags.markdown import decoded, encoded, joined, lines_of, readable, replaced
+from maestro.coordinate.tags.tag import find_tags
 
 TAG = "#needs-fix"
 

@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from maestro import processes
-from maestro.coordinate import tag_claims
-from maestro.coordinate.tag_claims import Record, Standing
-from maestro.coordinate.tag_files import ProjectTags, open_tags
-from maestro.coordinate.tags import find_tags
+from maestro.coordinate.tags import claims as tag_claims
+from maestro.coordinate.tags.claims import Record, Standing
+from maestro.coordinate.tags.tag import find_tags
+from maestro.coordinate.tags.tag_files import ProjectTags, open_tags
 from maestro.dispatch.runs import Process
 from maestro.errors import Conflict, IllegalTransition, InvalidInput, NotFound
 

@@ -7,8 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.coordinate.tags.test_markdown import PIECES
 
-from maestro.coordinate.markdown import decoded, encoded, lines_of
-from maestro.coordinate.tags import STATES, Tag, added, find_tags, require_step, retagged
+from maestro.coordinate.tags.markdown import decoded, encoded, lines_of
+from maestro.coordinate.tags.tag import STATES, Tag, added, find_tags, require_step, retagged
 from maestro.errors import IllegalTransition, InvalidInput, NotFound
 
 NOTES = """\

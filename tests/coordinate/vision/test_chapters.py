@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from maestro.coordinate.chapters import LEASE_SECONDS, claim_next, next_chapter, tick
-from maestro.coordinate.tag_files import ProjectTags
-from maestro.coordinate.vision import parse_vision
-from maestro.coordinate.vision_file import begin_vision, principles_of, vision_name
+from maestro.coordinate.tags.tag_files import ProjectTags
+from maestro.coordinate.vision.chapters import LEASE_SECONDS, claim_next, next_chapter, tick
+from maestro.coordinate.vision.document import parse_vision
+from maestro.coordinate.vision.document_file import begin_vision, principles_of, vision_name
 from maestro.errors import Conflict, InvalidInput, NotFound
 
 TEXT = """\

@@ -7,9 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.coordinate.tags.test_markdown import PIECES
 
-from maestro.coordinate.markdown import lines_of
-from maestro.coordinate.tags import STATES, TagState
-from maestro.coordinate.vision import (
+from maestro.coordinate.tags.markdown import lines_of
+from maestro.coordinate.tags.tag import STATES, TagState
+from maestro.coordinate.vision.document import (
     Vision,
     criterion_named,
     parse_vision,

@@ -265,7 +265,8 @@ class Stage:
         )
         if path is None:
             return []
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        # The last line may be on its way.
+        lines = Path(path).read_text(encoding="utf-8").split("\n")[:-1]
         return [json.loads(line) for line in lines]
 
     def heard(self, session: str) -> list[str]:

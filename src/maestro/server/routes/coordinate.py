@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 
 from maestro.coordinate import Assessment, Policy
 from maestro.coordinate.oversight import Engagement
-from maestro.coordinate.policy import parse_policy
+from maestro.coordinate.policy.config import parse_policy
 from maestro.coordinate.stats import stats
 from maestro.errors import InvalidInput
 from maestro.ledger import decisions, escalations, prompts, questions, sessions

@@ -8,7 +8,7 @@ import msgspec
 from fastapi import APIRouter
 from pydantic import Field
 
-from maestro.coordinate.recollection import Kept
+from maestro.coordinate.memory.recollection import Kept
 from maestro.ledger.facts import Fact
 from maestro.server.desk import AtDesk, Calling
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from maestro.coordinate import Policy, Preset
-from maestro.coordinate.policy import DEFAULT, PRESETS, as_json, parse_policy
+from maestro.coordinate.policy.config import DEFAULT, PRESETS, as_json, parse_policy
 from maestro.dispatch.places import project_root, state_folder
 from maestro.dispatch.tools import FILE as TOOLS
 from maestro.dispatch.tools import is_trusted

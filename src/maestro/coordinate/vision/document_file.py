@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from maestro.coordinate.markdown_files import VISION, MarkdownFiles
-from maestro.coordinate.vision import Fault, Vision, parse_vision
+from maestro.coordinate.tags.markdown_files import VISION, MarkdownFiles
+from maestro.coordinate.vision.document import Fault, Vision, parse_vision
 from maestro.errors import Conflict, InvalidInput, NotFound
 from maestro.files import write_atomically
 from maestro.redact import clean, fold, redact

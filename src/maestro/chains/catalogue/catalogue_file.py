@@ -11,8 +11,8 @@ from importlib.resources import files
 from typing import Final
 
 from maestro.chains import Catalogue, Command
-from maestro.chains.catalogue import Source, build_catalogue, formats_in
-from maestro.chains.command_text import parse_command
+from maestro.chains.catalogue.catalogue import Source, build_catalogue, formats_in
+from maestro.chains.catalogue.command_text import parse_command
 from maestro.errors import InvalidInput
 
 FILE: Final = "chains.toml"
@@ -22,7 +22,7 @@ _LARGEST: Final = 1_000_000
 
 def load_catalogue(home: str, state: str) -> Catalogue:
     """`home` is MAESTRO_HOME, `state` the project's state folder. Faults name the file and the line."""
-    package = files("maestro.chains")
+    package = files("maestro.chains.catalogue")
     formats = formats_in((package / "formats.md").read_text(encoding="utf-8"))
     sources = [Source("built in", (package / "catalogue.toml").read_text(encoding="utf-8"))]
     commands = [

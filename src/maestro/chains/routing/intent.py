@@ -13,8 +13,8 @@ from typing import Any, Final, get_args
 import msgspec
 
 from maestro.chains import Action, Catalogue, Intent, Object, Project, Route, Scope, Urgency
-from maestro.chains.ladder import next_rung
 from maestro.chains.result_block import ISSUE_ID
+from maestro.chains.routing.ladder import next_rung
 from maestro.errors import InvalidInput
 
 _LONGEST: Final = 4_000

@@ -6,11 +6,11 @@ import os
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from maestro.coordinate.chapters import standings
-from maestro.coordinate.dehydration import Criterion, cut
-from maestro.coordinate.tag_files import ProjectTags
-from maestro.coordinate.vision import Chapter, Vision, ready_chapters
-from maestro.coordinate.vision_file import read_vision, vision_name
+from maestro.coordinate.memory.dehydration import Criterion, cut
+from maestro.coordinate.tags.tag_files import ProjectTags
+from maestro.coordinate.vision.chapters import standings
+from maestro.coordinate.vision.document import Chapter, Vision, ready_chapters
+from maestro.coordinate.vision.document_file import read_vision, vision_name
 from maestro.errors import MaestroError, NotFound
 
 

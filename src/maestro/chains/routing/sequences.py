@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from maestro.chains.phrases import BUILD, PART, THEN, pattern
+from maestro.chains.routing.phrases import BUILD, PART, THEN, pattern
 
 SEQUENCES: Final = (
     pattern(

@@ -16,10 +16,10 @@ import msgspec
 
 from maestro import processes
 from maestro.agents.headless import RunMode
-from maestro.coordinate.markdown import lines_of, readable
-from maestro.coordinate.tag_claims import Record, Standing
-from maestro.coordinate.tag_files import ProjectTags
-from maestro.coordinate.tags import Tag
+from maestro.coordinate.tags.claims import Record, Standing
+from maestro.coordinate.tags.markdown import lines_of, readable
+from maestro.coordinate.tags.tag import Tag
+from maestro.coordinate.tags.tag_files import ProjectTags
 from maestro.dispatch import delegate, places, run
 from maestro.dispatch.process import end_run
 from maestro.dispatch.run import look, mark_of, record_failure, record_start, this_process

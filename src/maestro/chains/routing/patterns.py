@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from maestro.chains.phrases import DET, END, MAKE, PART, SYMPTOM, pattern
-from maestro.chains.sequences import SEQUENCES
+from maestro.chains.routing.phrases import DET, END, MAKE, PART, SYMPTOM, pattern
+from maestro.chains.routing.sequences import SEQUENCES
 
 # A fault that is not named: there is nothing yet that could be looked for.
 _NAMELESS = (

@@ -13,13 +13,13 @@ from typing import Final
 import msgspec
 
 from maestro.chains import CLEAR, Catalogue, Project, Route
-from maestro.chains import patterns as known
-from maestro.chains.catalogue import command_of
-from maestro.chains.ladder import next_rung
-from maestro.chains.phrases import Pattern
+from maestro.chains.catalogue.catalogue import command_of
 from maestro.chains.project import phase_of
-from maestro.chains.sequences import SEQUENCES
-from maestro.chains.wording import asked, plain
+from maestro.chains.routing import patterns as known
+from maestro.chains.routing.ladder import next_rung
+from maestro.chains.routing.phrases import Pattern
+from maestro.chains.routing.sequences import SEQUENCES
+from maestro.chains.routing.wording import asked, plain
 
 _ISSUE: Final = re.compile(
     r"\b(issue-[a-z0-9]+(?:-[a-z0-9]+)*)|\b(?:issue|issues|bug|ticket)\s*(?:no\.?\s*|number\s*|nr\.?\s*)?#?(\d{1,6})\b|(?<![\w&/#])#(\d{1,5})\b(?![0-9a-f])"

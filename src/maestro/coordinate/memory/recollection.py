@@ -11,9 +11,7 @@ import msgspec
 from sqlalchemy.engine import Connection
 
 from maestro.coordinate.below import Below, Decided, below, last_decided
-from maestro.coordinate.chapters import OVERSIGHT
-from maestro.coordinate.current_chapter import current_chapter
-from maestro.coordinate.dehydration import (
+from maestro.coordinate.memory.dehydration import (
     MOST_DECISIONS,
     FileFound,
     Known,
@@ -23,8 +21,10 @@ from maestro.coordinate.dehydration import (
     merged,
     parse_state,
 )
-from maestro.coordinate.policy_file import find_policy
-from maestro.coordinate.rehydration import MOST_TOKENS, Whose, state_block
+from maestro.coordinate.memory.rehydration import MOST_TOKENS, Whose, state_block
+from maestro.coordinate.policy.config_file import find_policy
+from maestro.coordinate.vision.chapters import OVERSIGHT
+from maestro.coordinate.vision.current_chapter import current_chapter
 from maestro.errors import MaestroError
 from maestro.fleet.crew import Crew
 from maestro.fleet.panes import manages_words

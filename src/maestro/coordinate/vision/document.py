@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from maestro.coordinate.markdown import (
+from maestro.coordinate.tags.markdown import (
     HIDDEN,
     Line,
     lines_of,
@@ -30,7 +30,7 @@ from maestro.coordinate.markdown import (
     replaced,
     without_comments,
 )
-from maestro.coordinate.tags import COORDINATE, Tag, TagState, find_tags, retagged, words_of
+from maestro.coordinate.tags.tag import COORDINATE, Tag, TagState, find_tags, retagged, words_of
 from maestro.errors import InvalidInput, NotFound
 
 _GOAL: Final = "goal"

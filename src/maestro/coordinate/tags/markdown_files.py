@@ -12,7 +12,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from maestro.coordinate.markdown import decoded, encoded
+from maestro.coordinate.tags.markdown import decoded, encoded
 from maestro.dispatch.places import project_root, state_folder
 from maestro.errors import Conflict, InvalidInput, NotFound
 from maestro.files import write_atomically

@@ -11,13 +11,13 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from maestro.coordinate import tag_claims
 from maestro.coordinate.log import NAME as LOG
 from maestro.coordinate.log import CoordinateLog, chapter_complete, chapter_started
-from maestro.coordinate.tag_claims import Record, Standing
-from maestro.coordinate.tag_files import ProjectTags, now_ms
-from maestro.coordinate.tags import COORDINATE, Tag, find_tags
-from maestro.coordinate.vision import (
+from maestro.coordinate.tags import claims as tag_claims
+from maestro.coordinate.tags.claims import Record, Standing
+from maestro.coordinate.tags.tag import COORDINATE, Tag, find_tags
+from maestro.coordinate.tags.tag_files import ProjectTags, now_ms
+from maestro.coordinate.vision.document import (
     Chapter,
     Criterion,
     Vision,
@@ -28,7 +28,7 @@ from maestro.coordinate.vision import (
     ticked,
     with_chapter_tag,
 )
-from maestro.coordinate.vision_file import read_vision, require_sound
+from maestro.coordinate.vision.document_file import read_vision, require_sound
 from maestro.errors import Conflict, InvalidInput
 
 OVERSIGHT: Final = "oversight"  # as `maestro coordinate` names itself

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from maestro.coordinate.tags import COORDINATE, Tag, TagState, require_step
+from maestro.coordinate.tags.tag import COORDINATE, Tag, TagState, require_step
 from maestro.dispatch.runs import Process
 from maestro.errors import Conflict, IllegalTransition
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Final, NamedTuple
 from xml.sax.saxutils import escape
 
-from maestro.coordinate.dehydration import Criterion, Note, State
+from maestro.coordinate.memory.dehydration import Criterion, Note, State
 from maestro.fleet.prompt import PromptTask, first_prompt
 from maestro.observe.context import estimated_tokens
 from maestro.redact import clean, redact

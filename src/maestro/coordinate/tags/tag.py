@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from maestro.coordinate.markdown import Line, heading_text, joined, lines_of, readable, replaced
+from maestro.coordinate.tags.markdown import Line, heading_text, joined, lines_of, readable, replaced
 from maestro.errors import IllegalTransition, InvalidInput, NotFound
 
 TagState = Literal["needs", "delegated", "claimed", "done"]

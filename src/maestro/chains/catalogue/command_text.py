@@ -24,8 +24,8 @@ import msgspec
 
 from maestro.agents.headless import RunMode
 from maestro.chains import ALWAYS, ARGUMENTS, PLACEHOLDERS, Command, Field, Placeholder, Workplace
+from maestro.chains.catalogue.toml_lines import line_of_key
 from maestro.chains.template import placeholders_in
-from maestro.chains.toml_lines import line_of_key
 from maestro.errors import InvalidInput
 
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")

@@ -19,9 +19,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from maestro.chains import ARGUMENTS, Catalogue, Chain, Command, Step, Workplace
-from maestro.chains.command_text import NAME, split_line
+from maestro.chains.catalogue.command_text import NAME, split_line
+from maestro.chains.catalogue.toml_lines import line_of_item, line_of_key, line_of_table
 from maestro.chains.template import placeholders_in
-from maestro.chains.toml_lines import line_of_item, line_of_key, line_of_table
 from maestro.errors import InvalidInput
 
 MOST_STEPS: Final = 50

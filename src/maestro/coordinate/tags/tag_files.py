@@ -18,10 +18,10 @@ from typing import Final
 import msgspec
 
 from maestro import processes
-from maestro.coordinate import tag_claims
-from maestro.coordinate.markdown_files import MarkdownFiles, clear_halves
-from maestro.coordinate.tag_claims import Record, Standing, Way
-from maestro.coordinate.tags import COORDINATE, Tag, TagState, added, find_tags, require_step, retagged
+from maestro.coordinate.tags import claims as tag_claims
+from maestro.coordinate.tags.claims import Record, Standing, Way
+from maestro.coordinate.tags.markdown_files import MarkdownFiles, clear_halves
+from maestro.coordinate.tags.tag import COORDINATE, Tag, TagState, added, find_tags, require_step, retagged
 from maestro.dispatch.runs import Process
 from maestro.errors import Conflict, InvalidInput, NoPermission, NotFound
 from maestro.files import write_atomically

@@ -18,7 +18,7 @@ import msgspec
 
 from maestro.agents.json_text import Node, NotJson, parsed, plain
 from maestro.coordinate import Logging, Policy
-from maestro.coordinate.policy_faults import RANGES, SCHEMA_KEY, faults_of
+from maestro.coordinate.policy.faults import RANGES, SCHEMA_KEY, faults_of
 from maestro.errors import InvalidInput
 from maestro.redact import clean
 

@@ -1,0 +1,1 @@
+"""What a coordinator keeps when its context is emptied, and is told again afterwards."""

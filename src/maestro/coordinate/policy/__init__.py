@@ -1,0 +1,1 @@
+"""What may be answered without the human: `coordinate.config.json`."""

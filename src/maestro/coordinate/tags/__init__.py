@@ -1,0 +1,1 @@
+"""Work noted in Markdown as tags: found, approved, claimed by one, done."""
