@@ -1,4 +1,4 @@
-.PHONY: help setup demo test lint types pytest test-real soak bench lock clean
+.PHONY: help setup demo test lint types pytest test-real soak bench fit lock clean
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
@@ -31,6 +31,9 @@ soak: setup ## the robustness rows (bars R1-R16) at full counts
 
 bench: setup ## the speed rows (bars S1-S15), as ratios of one interleaved run
 	$(BIN)/python -m bench
+
+fit: setup ## fit the tables of words of routing and gate to the examples in scripts/fit/
+	uv run --no-project --python $(BIN)/python --with scikit-learn --with-editable . scripts/fit/fit.py
 
 lock: setup ## resolve requirements.lock anew
 	uv pip compile pyproject.toml --universal --python-version 3.11 --all-extras --group dev \

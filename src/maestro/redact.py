@@ -43,9 +43,11 @@ _WHOLE = re.compile(
     re.DOTALL,
 )
 _HEADER = re.compile(r"\b((?:bearer|basic)\s+)(?!\[redacted\])[A-Za-z0-9._~+/-]{8,}=*", re.IGNORECASE)
-_USERINFO = re.compile(r"(https?://)[^\s/?#]+@|([a-z][a-z0-9+.-]*://)[^\s/?#@]*:[^\s/?#]*@", re.IGNORECASE)
+# What stands before a scheme or a name is kept as it is, and so is not matched: a long word would be looked through anew
+# from each of its letters.
+_USERINFO = re.compile(r"(https?://)[^\s/?#]+@|([a-z0-9+.-]://)[^\s/?#@]*:[^\s/?#]*@", re.IGNORECASE)
 _ASSIGNMENT = re.compile(
-    r"""((?:[a-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"""
+    r"""((?:(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"""
     r"""|auth[_-]?key|credentials?))["']?\s*(?::=|=>|[:=])\s*)(?!\[redacted\])"""
     r"""("(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`[^`\n]*`?|[^\s"'`,;&]+)""",
     re.IGNORECASE,

@@ -7,6 +7,8 @@ from typing import Any
 
 from maestro.chains import Catalogue, Phase, Project
 from maestro.chains.catalogue.catalogue_file import load_catalogue
+from maestro.chains.routing.likeness_file import load_weights
+from maestro.likeness import Weights
 
 _PHASES: dict[str, dict[str, Any]] = {
     "pending": {"status": "pending"},
@@ -23,6 +25,11 @@ _PHASES: dict[str, dict[str, Any]] = {
 @cache
 def package() -> Catalogue:
     return load_catalogue("/nonexistent/home", "/nonexistent/state")
+
+
+@cache
+def wording() -> Weights:
+    return load_weights()
 
 
 def project_at(rung: str) -> Project | None:

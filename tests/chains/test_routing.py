@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.chains.support import package, project_at
+from tests.chains.support import package, project_at, wording
 
 from maestro.chains import Route
 from maestro.chains.routing.route import is_clear, route
@@ -34,16 +34,15 @@ def intents(name: str) -> list[dict[str, Any]]:
 
 
 def routed(intent: str, rung: str = "pending") -> Route:
-    return route(intent, package(), project_at(rung))
+    return route(intent, package(), project_at(rung), wording())
 
 
 def answer(found: Route) -> str:
     return found.chain if is_clear(found) else "ask"
 
 
-@pytest.mark.parametrize("name", ["intents.jsonl", "intents_unseen.jsonl"])
-def test_intents_lead_where_people_mean(name: str) -> None:
-    told = intents(name)
+def test_intents_lead_where_people_mean() -> None:
+    told = intents("intents.jsonl")
     got = [(one, routed(one["intent"], one.get("project", "pending"))) for one in told]
     missed = [
         (one["intent"], one["chain"], answer(found)) for one, found in got if answer(found) != one["chain"]
@@ -52,17 +51,30 @@ def test_intents_lead_where_people_mean(name: str) -> None:
     assert [miss for miss in missed if miss[2] != "ask"] == []
 
 
+def test_intents_of_strangers_lead_where_they_mean(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two tables by somebody who saw neither the patterns nor the examples, and which nothing was written or fitted by."""
+    told = intents("intents_unseen.jsonl")
+    got = [(one, answer(routed(one["intent"]))) for one in told]
+    missed = [(one["intent"], one["accept"], chain) for one, chain in got if chain not in one["accept"]]
+    guessed = [miss for miss in missed if miss[2] != "ask"]
+    with capsys.disabled():
+        print(  # noqa: T201 - the rates are what this test is read for
+            f"\nintents of strangers: {len(missed)} of {len(told)} missed, {len(guessed)} of them by a guess"
+        )
+    assert len(missed) <= len(told) * 0.05, missed
+    assert len(guessed) <= len(told) * 0.02, guessed
+
+
 def test_there_are_enough_intents_and_no_chain_is_left_out() -> None:
     seen, unseen = intents("intents.jsonl"), intents("intents_unseen.jsonl")
-    assert len(seen) >= 90
-    assert len(unseen) >= 80
-    assert not {one["intent"] for one in seen} & {one["intent"] for one in unseen if "project" not in one}
-    assert {one["chain"] for one in [*seen, *unseen]} == {*package().chains, "ask"}
+    assert min(len(seen), len(unseen)) >= 150
+    assert not {one["intent"] for one in seen} & {one["intent"] for one in unseen}
+    assert {one["chain"] for one in seen} == {*package().chains, "ask"}
+    assert {chain for one in unseen for chain in one["accept"]} == {*package().chains, "ask"}
 
 
-@pytest.mark.parametrize("name", ["intents.jsonl", "intents_unseen.jsonl"])
-def test_issues_and_phases_are_found_in_intents(name: str) -> None:
-    for one in intents(name):
+def test_issues_and_phases_are_found_in_intents() -> None:
+    for one in intents("intents.jsonl"):
         found = routed(one["intent"], one.get("project", "pending"))
         assert found.issue == one.get("issue", found.issue), one
         assert found.phase == one.get("phase", found.phase), one
@@ -75,7 +87,7 @@ def test_issues_and_phases_are_found_in_intents(name: str) -> None:
         ("integration test", "integration-test"),
         ("fix the initial bug", "debug"),
         ("ISSUE-7", "issue-full"),
-        ("look at #7", "issue-full"),
+        ("work on #7", "issue-full"),
         ("add a button to the plan page", "analyze-plan-execute"),
         ("the verify page is broken", "debug"),
         ("add a retrospective board", "analyze-plan-execute"),
@@ -140,7 +152,9 @@ def test_an_empty_intent_asks() -> None:
 def test_a_chain_that_is_not_there_is_not_named() -> None:
     catalogue = package()
     chains = {name: chain for name, chain in catalogue.chains.items() if name != "debug"}
-    found = route("fix the crash in the parser", type(catalogue)(catalogue.commands, chains, {}), None)
+    found = route(
+        "fix the crash in the parser", type(catalogue)(catalogue.commands, chains, {}), None, wording()
+    )
     assert (found.chain, found.clarity) == ("", 0)
 
 

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.support import Maestro
+from tests.support import SOAK, Maestro
 
 from maestro.testing.demo.lead import worth_showing
 
@@ -122,7 +122,11 @@ _OF_FIRST, _OF_SECOND = "coordinator   Oversight by rules", "Lead Agent    $ mae
         (signal.SIGINT, _OF_FIRST),
         (signal.SIGTERM, _OF_FIRST),
         (signal.SIGHUP, _OF_FIRST),
-        (signal.SIGTERM, _OF_SECOND),
+        pytest.param(
+            signal.SIGTERM,
+            _OF_SECOND,
+            marks=[pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="a minute of the story once more")],
+        ),
     ],
 )
 def test_an_interrupted_demo_leaves_nothing(

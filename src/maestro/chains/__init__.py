@@ -47,6 +47,8 @@ Workplace = Literal[
 
 # Commands and chains: Markdown and TOML, the package's, the user's, the project's.
 
+BUILT_IN: Final = "built in"
+
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """What one step does: a prompt with the facts that Maestro needs to run and to check it."""
@@ -59,12 +61,13 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     inputs: tuple[Placeholder, ...] = ()  # what must be known before it can run
     args: str = '"{description}"'  # in its chain of one step
     work: Workplace = "either"  # likewise
-    artifacts: tuple[str, ...] = ()  # files that it must leave, with placeholders
+    artifacts: tuple[str, ...] = ()  # files that it must make or change, with placeholders
+    may_keep: tuple[str, ...] = ()  # those of them that may rightly stay as they were
     auto_flag: str = ""  # added to its arguments when nobody is there to be asked
     result: tuple[Field, ...] = ()  # what its result block must have beside `ALWAYS`
     formats: tuple[str, ...] = ()  # sections of formats.md that go with its prompt
     prompt: str
-    place: str = "built in"  # or the file that it comes from
+    place: str = BUILT_IN  # or the file that it comes from
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -82,7 +85,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     purpose: str
     steps: tuple[Step, ...]  # chains that it names are already taken apart
     work: Workplace = "either"
-    place: str = "built in"
+    place: str = BUILT_IN
 
 
 class Catalogue(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """What a chain does next, from its state alone. Pure and total; to resume is to ask again.
 
-a step is pending or runs        run it (or go on waiting for it)
+a step is pending or runs        run it (or go on waiting for it); its tool is at a limit: pause
 it completed                     review it, then the gate, then the next step
 it failed                        once again by itself, else ask; nobody there: stop
 none is left                     finish
@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from maestro.chains.state import ChainState, ChainStatus, FailureKind, StepRecord, with_step
+from maestro.dispatch.retry import RetryPolicy, can_wait
 
 FailureChoice = Literal["retry", "skip", "abort"]
 GateChoice = Literal["redo", "go_on", "stop"]
@@ -22,6 +23,13 @@ _MENDED_BY_ASKING_AGAIN: Final[tuple[FailureKind, ...]] = ("answer", "failure")
 
 class RunStep(msgspec.Struct, frozen=True):
     index: int
+
+
+class Pause(msgspec.Struct, frozen=True):
+    """The step's tool is at a limit. That is no failure: it is run when the limit ends."""
+
+    index: int
+    until: int  # milliseconds since 1970
 
 
 class RetryStep(msgspec.Struct, frozen=True):
@@ -54,7 +62,7 @@ class Finish(msgspec.Struct, frozen=True):
     why: str = ""
 
 
-Move = RunStep | RetryStep | ReviewStep | RedoStep | AskFailure | AskGate | Finish
+Move = RunStep | Pause | RetryStep | ReviewStep | RedoStep | AskFailure | AskGate | Finish
 
 
 def next_move(state: ChainState) -> Move:
@@ -74,7 +82,10 @@ def _of_step(state: ChainState, step: StepRecord) -> Move | None:
             return RunStep(step.index)
         case "pending":
             over = over_budget(state)
-            return Finish("stopped", over) if over else RunStep(step.index)
+            if over:
+                return Finish("stopped", over)
+            until = state.paused_until
+            return RunStep(step.index) if until is None else Pause(step.index, until)
         case "failed":
             return None if step.passed_over else _after_failure(state, step)
         case "completed":
@@ -132,6 +143,11 @@ def over_budget(state: ChainState) -> str:
     return f"${cost:.2f} of the budget of ${state.budget_usd:.2f} are spent."
 
 
+def waits(state: ChainState, until: int, now: int) -> bool:
+    """Whether a chain that nobody watches waits for a limit to end, as a batch would; else it ends, to go on later."""
+    return state.auto_mode and can_wait(until, now, RetryPolicy())
+
+
 def again(state: ChainState, index: int, complaint: str, **more: Any) -> ChainState:
     """The step is to be done once more; its runs, and what they cost, stay on record."""
     changes = {
@@ -155,7 +171,7 @@ def resumed(state: ChainState) -> ChainState:
     for step in state.steps:
         if step.status == "failed" and not step.passed_over:
             complaint = step.complaint or step.failure
-            return again(_running(state), step.index, complaint, retried=False)
+            return again(_running(state), step.index, complaint, retried=False, limits=0)
         if step.status == "completed" and gate(state, step):
             state = with_step(state, step.index, {"redone": False})
     return _running(state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from maestro.chains import Catalogue, Chain, Context, Project, Route
+from maestro.chains import BUILT_IN, Catalogue, Chain, Context, Project, Route
 from maestro.chains.context import work_folder
 from maestro.chains.template import fill_args, placeholders_in, values_of
 
@@ -26,6 +26,7 @@ def facts(preview: Preview, catalogue: Catalogue) -> dict[str, Any]:
     return {
         "chain": preview.chain.name,
         "purpose": preview.chain.purpose,
+        "from": preview.chain.place,
         "why": preview.route.why,
         "clarity": preview.route.clarity,
         "description": preview.context.description,
@@ -50,6 +51,7 @@ def _step(preview: Preview, catalogue: Catalogue, number: int) -> dict[str, Any]
         "tool": preview.to or command.tool or preview.executor or None,
         "skipped": number < preview.first,
         "purpose": command.purpose,
+        "from": command.place,
     }
 
 
@@ -67,6 +69,7 @@ def lines(preview: Preview, catalogue: Catalogue) -> list[str]:
     told = facts(preview, catalogue)
     head = [
         ("Chain", f"{told['chain']}: {told['purpose']}"),
+        ("From", "" if told["from"] == BUILT_IN else f"{told['from']} (not built in)"),
         ("Wanted", " ".join(str(told["description"]).split())),
         ("Why", f"{told['why']}" if told["why"] else ""),
         ("Phase", "" if told["phase"] is None else str(told["phase"])),
@@ -79,6 +82,8 @@ def lines(preview: Preview, catalogue: Catalogue) -> list[str]:
         words = f"/{step['cmd']} {step['args']}".rstrip()
         by = "skipped" if step["skipped"] else f"{step['tool'] or 'no tool is installed'}, {step['mode']}"
         found += [f"  {step['number']}. {words}", f"     {step['purpose']} ({by})"]
+        if step["from"] != BUILT_IN:
+            found.append(f"     not built in: {step['from']}")
     open_ones = sorted({name for step in told["steps"] for name in step["unknown"]})
     if open_ones:
         found += ["", f"A step tells the ones after it: {', '.join(f'{{{name}}}' for name in open_ones)}."]

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from maestro.chains.state import ChainState, Spent, StepRecord
+from maestro.redact import clean, fold, redact
 
 _RULER: Final = "=" * 60
 _MARKS: Final = {"completed": "✓", "failed": "✗", "skipped": "-", "running": "…", "pending": " "}
@@ -14,6 +15,7 @@ _TITLES: Final = {
     "completed": "COMPLETE",
     "failed": "FAILED",
     "stopped": "STOPPED",
+    "paused": "PAUSED",
     "running": "RUNNING",
 }
 
@@ -105,8 +107,8 @@ def next_words(state: ChainState) -> str:
 
 
 def facts(state: ChainState) -> dict[str, Any]:
-    """For --json: the state as its file has it, with the sums."""
-    told: dict[str, Any] = msgspec.to_builtins(state)
+    """For --json: the state as its file has it but for secrets, with the sums."""
+    told: dict[str, Any] = _without_secrets(msgspec.to_builtins(state))
     told["avg_quality"] = average_score(state)
     told["spent"] = msgspec.to_builtins(state.spent)
     told["done"] = sum(step.status == "completed" for step in state.steps)
@@ -114,6 +116,18 @@ def facts(state: ChainState) -> dict[str, Any]:
     return told
 
 
+def _without_secrets(value: Any) -> Any:
+    match value:
+        case str():
+            return redact(clean(value))
+        case list():
+            return [_without_secrets(one) for one in value]
+        case dict():
+            return {name: _without_secrets(one) for name, one in value.items()}
+        case _:
+            return value
+
+
 def _one_line(text: str, longest: int) -> str:
-    plain = " ".join(text.split())
+    plain = fold(redact(clean(text)))
     return plain if len(plain) <= longest else f"{plain[: longest - 1]}…"

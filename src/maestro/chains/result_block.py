@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, get_args
 
 from maestro.chains import ALWAYS, FIELDS, Field, ResultBlock, StepStatus, StepVerdict
+from maestro.redact import clean, redact
 
 BEGIN: Final = "=== RESULT ==="
 END: Final = "=== END ==="
@@ -125,9 +126,7 @@ def _built(fields: dict[str, Any]) -> ResultBlock:
 
 
 def _words(name: str, value: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in value).strip() or _refuse(
-        name, value
-    )
+    return _plain(value).strip() or _refuse(name, value)
 
 
 def _one_of(words: tuple[str, ...]) -> Callable[[str, str], str]:
@@ -167,8 +166,13 @@ def _refuse(name: str, value: str) -> str:
     raise _Refused(f"{name} of the result block is “{_cut(value)}”.")
 
 
+def _plain(text: str) -> str:
+    """What may be shown and kept: no secret, no control character."""
+    return "".join(letter if letter.isprintable() else " " for letter in redact(clean(text)))
+
+
 def _cut(text: str) -> str:
-    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    plain = _plain(text)
     return plain if len(plain) <= 60 else f"{plain[:59]}…"
 
 

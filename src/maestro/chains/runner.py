@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
 from maestro.chains import Command
+from maestro.chains.artifacts import Ground, artifact_patterns, remember, remembered
 from maestro.chains.moves import (
     AskFailure,
     AskGate,
     FailureChoice,
     Finish,
     GateChoice,
+    Pause,
     RedoStep,
     RetryStep,
     ReviewStep,
@@ -26,6 +28,7 @@ from maestro.chains.moves import (
     again,
     gate,
     next_move,
+    waits,
 )
 from maestro.chains.project_file import read_project
 from maestro.chains.review import RULE, ReviewFault, parse_review, redo_text, review_prompt
@@ -45,9 +48,13 @@ from maestro.chains.state_file import write_state
 from maestro.chains.step_runs import Setting, StepRuns
 from maestro.chains.steps import assembled, command_of_step, complaint_of
 from maestro.dispatch import delegate
+from maestro.dispatch.process import now_ms
 from maestro.dispatch.runs import RunResult, RunSeen
 from maestro.errors import InvalidInput, MaestroError
 from maestro.files import write_atomically
+from maestro.redact import clean, redact
+
+_LONGEST_SLEEP_SECONDS: Final = 30.0
 
 
 class Desk(Protocol):
@@ -55,6 +62,7 @@ class Desk(Protocol):
 
     def began(self, state: ChainState, index: int, *, review: bool, attached: bool) -> None: ...
     def said(self, words: str) -> None: ...
+    def waits(self, state: ChainState) -> None: ...
     def ended(self, state: ChainState, index: int, *, review: bool) -> None: ...
     def ask_failure(self, state: ChainState, index: int) -> FailureChoice: ...
     def ask_gate(self, state: ChainState, index: int, why: str) -> GateChoice: ...
@@ -75,6 +83,9 @@ class ChainRun:
             match next_move(self.state):
                 case RunStep(index):
                     self._do_step(index)
+                case Pause(index, until):
+                    if self._paused(index, until):
+                        return self.state
                 case RetryStep(index):
                     step = self.state.steps[index]
                     self._record(again(self.state, index, complaint_of(step), retried=True))
@@ -94,6 +105,8 @@ class ChainRun:
 
     def stop(self) -> None:
         """End what runs now. The step is to be done again when the chain goes on."""
+        if self.state.status == "paused":
+            return  # nothing runs, and it is on record until when
         for step in self.state.steps:
             if step.status == "running" and step.exec_id:
                 self.runs.end(step.exec_id)
@@ -112,8 +125,9 @@ class ChainRun:
         write_state(self.folder, self.state)
 
     def _keep(self, name: str, number: int, text: str) -> None:
+        """For people, who may pass it on; the run's own folder has what was said to the letter."""
         path = os.path.join(self.folder, name.format(number=number))
-        write_atomically(path, text.encode(errors="replace"), durable=False)
+        write_atomically(path, redact(clean(text)).encode(errors="replace"), durable=False)
 
     # Steps
 
@@ -137,9 +151,13 @@ class ChainRun:
             self._record(again(self.state, index, "Its process died before it came to its end."))
             return
         self._keep(OUTPUT_FILE, step.number, result.text or result.error)
-        self._record(
-            settled(self.state, index, result, command, self.setting.root, self.setting.state_folder)
+        ground = Ground(
+            self.setting.root,
+            self.setting.state_folder,
+            remembered(self.folder, step.number),
+            self.setting.catalogue.formats,
         )
+        self._record(settled(self.state, index, result, command, ground))
         self.desk.ended(self.state, index, review=False)
 
     def _start_step(self, step: StepRecord, command: Command) -> RunSeen:
@@ -161,6 +179,8 @@ class ChainRun:
         )
         prepared, prompt = delegate.ready(order, setting.env)
         self._keep(PROMPT_FILE, step.number, made.prompt)
+        patterns = artifact_patterns(command, state.context, project, setting.named_state)
+        remember(self.folder, step.number, setting.root, patterns)
         if run_id != step.exec_id:
             changes = {
                 "status": "running",
@@ -171,6 +191,23 @@ class ChainRun:
             self._record(with_step(state, step.index, changes))
         self.desk.began(self.state, step.index, review=False, attached=False)
         return self.runs.hand_over(prepared, prompt)
+
+    def _paused(self, index: int, until: int) -> bool:
+        """Whether the chain ends here, to go on when the limit has ended; else that is waited for."""
+        now = now_ms()
+        if until > now:
+            step = self.state.steps[index]
+            clock = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(until / 1000))
+            why = f"Step {step.number} ({step.cmd}): {step.tool} is at a limit until {clock}."
+            self._record(msgspec.structs.replace(self.state, status="paused", error=why))
+            if not waits(self.state, until, now):
+                return True
+            self.desk.waits(self.state)
+        # In turns: the clock may be set, and the machine may sleep, meanwhile.
+        while (left := until - now_ms()) > 0:
+            time.sleep(min(left / 1000, _LONGEST_SLEEP_SECONDS))
+        self._record(msgspec.structs.replace(self.state, status="running", paused_until=None, error=""))
+        return False
 
     # Reviews
 
@@ -242,7 +279,7 @@ class ChainRun:
             changes = {"review": "running", "review_id": run_id, "review_runs": step.review_runs + 1}
             self._record(with_step(state, step.index, changes))
         self.desk.began(self.state, step.index, review=True, attached=False)
-        return self.runs.hand_over(prepared, prompt)
+        return self.runs.hand_over(prepared, prompt, review=True)
 
     def _reviewed(self, index: int, told: Analysis, result: RunResult) -> None:
         step = self.state.steps[index]
@@ -270,7 +307,7 @@ class ChainRun:
             exec_id=result.id if result else "",
             tool=result.tool if result else self.state.review_by,
             analysis=None,
-            why=why,
+            why=redact(clean(why)),
         )
         spent = step.review_spent.plus(spent_by(result)) if result else step.review_spent
         self._record(

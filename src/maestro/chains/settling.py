@@ -5,25 +5,27 @@ Done twice, it comes to the same: a process may die between the project's file a
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Final
 
-from maestro.chains import Command, Project, ResultBlock
+import msgspec
+
+from maestro.chains import Command, Context, Project, ResultBlock
+from maestro.chains.artifacts import Ground, complaint_about
 from maestro.chains.context import after
+from maestro.chains.moves import again
 from maestro.chains.project import after_step
 from maestro.chains.project_file import read_project, write_project
 from maestro.chains.state import ChainState, Spent, with_step
-from maestro.chains.steps import Judged, expected_files, judged, kept_statuses, missing_words
+from maestro.chains.steps import Judged, judged, kept_statuses, promised_files
+from maestro.dispatch.retry import RetryPolicy, after_limit
 from maestro.dispatch.runs import RunResult
 from maestro.errors import Conflict, InvalidInput
 
 _TRIES: Final = 5
 
 
-def settled(
-    state: ChainState, index: int, result: RunResult, command: Command, root: str, state_folder: str
-) -> ChainState:
+def settled(state: ChainState, index: int, result: RunResult, command: Command, ground: Ground) -> ChainState:
     """The state after the run; project.json is moved on with it."""
     step = state.steps[index]
     spent = step.spent.plus(spent_by(result))
@@ -34,13 +36,16 @@ def settled(
         try:
             if not found.kind:
                 context = after(context, block)
-                found = _with_files(found, command, block, state, root, state_folder)
+                found = _with_files(found, command, block, context, ground)
             if found.kind in ("", "blocked"):
                 phase = context.phase if context.work in ("phase", "current", "either") else None
-                project = _moved_on(state.project, command, block, phase, state_folder)
+                project = _moved_on(state.project, command, block, phase, ground.state_folder)
         except (InvalidInput, Conflict) as error:
             # What the agent left cannot be used: project.json is broken, or an artifact's path cannot be told.
             found = Judged(block, "answer", f"{error.message} {error.hint}".strip())
+    if found.kind == "limit" and (until := _limit_ends(state, index, result)) is not None:
+        waiting = again(state, index, step.complaint, limits=step.limits + 1, spent=spent)
+        return msgspec.structs.replace(waiting, paused_until=until)
     if found.kind:
         failed = {
             "status": "failed",
@@ -63,15 +68,22 @@ def settled(
     return with_step(state, index, done, context=context, phase=context.phase, project=project)
 
 
+def _limit_ends(state: ChainState, index: int, result: RunResult) -> int | None:
+    """When the step may be run again; None: nobody knows, and it failed."""
+    if result.resets_at is None and not state.auto_mode:
+        return None  # a person decides
+    times = state.steps[index].limits + 1
+    return after_limit(result.ended_at, result.resets_at, times, RetryPolicy()) or result.resets_at
+
+
 def _with_files(
-    found: Judged, command: Command, block: ResultBlock, state: ChainState, root: str, folder: str
+    found: Judged, command: Command, block: ResultBlock, context: Context, ground: Ground
 ) -> Judged:
-    """A success whose files are not there is none."""
-    context = after(state.context, block)
-    project = read_project(folder)
-    wanted = expected_files(command, block, context, project, os.path.relpath(folder, root))
-    missing = [path for path in wanted if not os.path.exists(os.path.join(root, path))]
-    return Judged(block, "answer", missing_words(missing)) if missing else found
+    """A success whose files are not there, not new or not in their form is none."""
+    project = read_project(ground.state_folder)
+    promised = promised_files(command, context, project, ground.named_state)
+    complaint = complaint_about(promised, block.artifacts, command, ground)
+    return Judged(block, "answer", complaint) if complaint else found
 
 
 def _moved_on(

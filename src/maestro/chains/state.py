@@ -33,6 +33,7 @@ ChainStatus = Literal[
     "completed",  # every step is, or was skipped by a person
     "failed",  # a step is
     "stopped",  # by a gate, the budget or a signal; it can go on
+    "paused",  # a tool is at a limit; it can go on when that ends
 ]
 # Why a step failed. An answer that was no result can be mended by its author; a blocked one only by a person.
 FailureKind = Literal["", "answer", "failure", "blocked", "limit", "cancelled", "setup"]
@@ -99,6 +100,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True):
     exec_id: str | None = None  # the run that does it, or did
     analysis: Analysis | None = None
     retried: bool = False  # by itself: once
+    limits: int = 0  # how often its tool was at a limit
     command: str  # as the catalogue calls it
     tool: str = ""
     attempts: tuple[str, ...] = ()  # every run that it had
@@ -146,6 +148,7 @@ class ChainState(msgspec.Struct, frozen=True, kw_only=True):
     commands: str = ""  # a digest of what its commands said when it began
     runner: Process | None = None  # who runs it, or ran it last
     error: str = ""
+    paused_until: int | None = None  # milliseconds since 1970: the next step's tool is at a limit until then
     updated_at: str = ""
     version: int = 1
 

@@ -129,7 +129,7 @@ def find_chain(state_folder: str, wanted: str, *, unfinished: bool) -> Found:
 
 def can_go_on(state: ChainState) -> bool:
     """A failed chain can, unless a person let it go on without what failed, and nothing else is left."""
-    return state.status in ("running", "stopped") or (
+    return state.status in ("running", "stopped", "paused") or (
         state.status == "failed" and state.current_step < len(state.steps)
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
@@ -13,10 +14,12 @@ from maestro import processes
 from maestro.chains import Catalogue
 from maestro.dispatch import delegate, places
 from maestro.dispatch.process import tell
-from maestro.dispatch.run import Ready, look, this_process
+from maestro.dispatch.run import Ready, has_runner, look, this_process
 from maestro.dispatch.runs import RUN_FILE, STDOUT_FILE, RunResult, RunSeen
+from maestro.redact import clean, redact
 
 _LOOK_SECONDS: Final = 0.3
+_STARTING_SECONDS: Final = 0.05
 _ENDING_SECONDS: Final = 30.0
 _TAIL: Final = 64 * 1024
 
@@ -31,7 +34,7 @@ class Setting(NamedTuple):
     executor: str  # where neither the person nor the command names one
     env: Mapping[str, str]
     start: Callable[[str], int]  # starts the process that carries out the run of a folder
-    tells_session: bool = False  # each run's end is a prompt to the session that asked
+    tells_session: bool = False  # each step's end is a prompt to the session that asked
 
     @property
     def named_state(self) -> str:
@@ -52,9 +55,10 @@ class StepRuns:
             number += 1
         return f"{prefix}{number}"
 
-    def hand_over(self, prepared: Ready, prompt: bytes) -> RunSeen:
-        if not self.setting.tells_session:
-            # This process waits for it; the session that asked is not to be told of every step besides.
+    def hand_over(self, prepared: Ready, prompt: bytes, *, review: bool = False) -> RunSeen:
+        if review or not self.setting.tells_session:
+            # Where this process is waited for, the session that asked is not to be told of every step besides; and
+            # of reviews never.
             prepared = prepared._replace(run=msgspec.structs.replace(prepared.run, asked_by=""))
         places.prepare(self.setting.root, self.setting.env)
         delegate.hand_over(prepared, prompt, self.setting.start)
@@ -68,6 +72,7 @@ class StepRuns:
     def awaited(self, seen: RunSeen, said: Callable[[str], None]) -> RunResult | None:
         """Its result, when it has one; None where its process died without. `said` hears its last line."""
         last = ""
+        seen = self._taken_up(seen)
         while seen.state == "running":
             words = last_words(seen, self.setting.env)
             if words and words != last:
@@ -84,6 +89,13 @@ class StepRuns:
         while processes.is_same(runner.pid, runner.started, runner.boot):
             processes.wait_for_end(runner.pid, _LOOK_SECONDS)
         return look(seen.folder).result
+
+    def _taken_up(self, seen: RunSeen) -> RunSeen:
+        """Whoever began it may have died before its process could say who it is: then it looks dead and is starting."""
+        while seen.state == "interrupted" and has_runner(seen.folder):
+            time.sleep(_STARTING_SECONDS)
+            seen = look(seen.folder)
+        return seen
 
     def end(self, run_id: str) -> None:
         seen = self.found(run_id)
@@ -111,6 +123,6 @@ def last_words(seen: RunSeen, env: Mapping[str, str]) -> str:
         return ""
     agent = delegate.taken_over_agent(seen, env)
     for line in reversed(lines):
-        if line and (words := agent.spoken(line).strip()):
+        if line and (words := redact(clean(agent.spoken(line))).strip()):
             return words.splitlines()[-1].strip()
     return ""

@@ -25,6 +25,7 @@ from maestro.chains.template import (
 )
 from maestro.dispatch.runs import RunResult
 from maestro.errors import InvalidInput
+from maestro.redact import clean, redact
 
 
 class Assembled(NamedTuple):
@@ -87,15 +88,16 @@ def _hints(state: ChainState, index: int) -> str:
 
 
 def judged(result: RunResult, command: Command) -> Judged:
+    error = redact(clean(result.error))
     match result.status:
         case "success" | "denied":
             block = parse_result(result.text, command.result)
         case "limit":
-            return Judged(None, "limit", result.error or "It hit a limit.")
+            return Judged(None, "limit", error or "It hit a limit.")
         case "cancelled":
-            return Judged(None, "cancelled", result.error or "It was cancelled.")
+            return Judged(None, "cancelled", error or "It was cancelled.")
         case "failed" | "timeout" | "refused":
-            return Judged(None, "failure", result.error or f"Its run ended as {result.status}.")
+            return Judged(None, "failure", error or f"Its run ended as {result.status}.")
     if isinstance(block, BlockFault):
         return Judged(None, "answer", block.words)
     if block.status == "FAILURE":
@@ -105,19 +107,13 @@ def judged(result: RunResult, command: Command) -> Judged:
     return Judged(block)
 
 
-def expected_files(
-    command: Command, block: ResultBlock, context: Context, project: Project | None, folder: str
-) -> tuple[str, ...]:
-    """What must be there after a success, from the project's root; `context` is the one after the block."""
+def promised_files(
+    command: Command, context: Context, project: Project | None, folder: str
+) -> dict[str, bool]:
+    """What must be there after a success, from the project's root, and whether it may be as it was before; `context` is
+    the one after the block."""
     values = values_of(context, folder, work_folder(context, project, folder))
-    named = (fill_text(path, values) for path in command.artifacts)
-    return tuple(dict.fromkeys([*named, *block.artifacts]))
-
-
-def missing_words(missing: Iterable[str]) -> str:
-    names = list(missing)
-    verb, they = ("is", "it") if len(names) == 1 else ("are", "they")
-    return f"The result says SUCCESS, but {', '.join(names[:10])} {verb} not there, and {they} must be."
+    return {fill_text(path, values): path in command.may_keep for path in command.artifacts}
 
 
 def complaint_of(step: StepRecord) -> str:

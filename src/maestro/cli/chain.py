@@ -197,11 +197,14 @@ _WORK = {
 
 
 def _show_command(arguments: Namespace, catalogue: Catalogue, command: Command) -> None:
+    from maestro.redact import clean, redact
+
+    prompt = redact(clean(command.prompt))
     if wants_json(arguments):
-        render.print_json({**_command_facts(command), "prompt": command.prompt})
+        render.print_json({**_command_facts(command), "prompt": prompt})
         return
     if arguments.prompt:
-        print(render.printable(command.prompt, lines=True))
+        print(render.printable(prompt, lines=True))
         return
     within = [
         name
@@ -224,20 +227,22 @@ def _show_command(arguments: Namespace, catalogue: Catalogue, command: Command) 
         ]
     )
     print()
-    print(render.printable(command.prompt, lines=True))
+    print(render.printable(prompt, lines=True))
 
 
 def _route(arguments: Namespace) -> None:
+    from maestro.chains.routing.likeness_file import load_weights
     from maestro.chains.routing.route import route
 
     catalogue, project = _here()
+    wording = load_weights()
     if arguments.intent == ["-"]:
         for line in sys.stdin:
             intent = line.rstrip("\r\n")
-            render.print_json_line(_route_line(intent, route(intent, catalogue, project)))
+            render.print_json_line(_route_line(intent, route(intent, catalogue, project, wording)))
         return
     intent = " ".join(arguments.intent)
-    found = route(intent, catalogue, project)
+    found = route(intent, catalogue, project, wording)
     if wants_json(arguments):
         render.print_json_line(_route_line(intent, found))
         return

@@ -25,6 +25,7 @@ class SilentDesk:
 
     def began(self, state: ChainState, index: int, *, review: bool, attached: bool) -> None: ...
     def said(self, words: str) -> None: ...
+    def waits(self, state: ChainState) -> None: ...
     def ended(self, state: ChainState, index: int, *, review: bool) -> None: ...
 
     def ask_failure(self, state: ChainState, index: int) -> FailureChoice:  # noqa: ARG002 - the port's
@@ -62,6 +63,11 @@ class TextDesk(SilentDesk):
             seconds = int(time.monotonic() - self._began)
             plain = render.printable(words)
             self._over(f"{self._label} {seconds} s  {plain}"[:_WIDTH])
+
+    def waits(self, state: ChainState) -> None:
+        if render.on_terminal():
+            self._over("")
+        print(f"{state.error} It waits; Ctrl-C ends that, and later: maestro chain run -c", flush=True)
 
     def ended(self, state: ChainState, index: int, *, review: bool) -> None:
         from maestro.chains.report import quality_words, spent_words, step_words

@@ -15,12 +15,14 @@ from maestro.chains.catalogue.catalogue_file import load_catalogue
 from maestro.chains.executors import executor
 from maestro.chains.project_file import read_project
 from maestro.chains.routing.intent import parse_intent, question, route_of
+from maestro.chains.routing.likeness_file import load_weights
 from maestro.chains.routing.route import is_clear, route
 from maestro.cli.chain_desk import can_ask
 from maestro.dispatch import delegate, places
 from maestro.dispatch.run import begin
 from maestro.dispatch.tools import Toolbox
 from maestro.home import locate
+from maestro.likeness import Weights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ class Here(NamedTuple):
     state: str
     catalogue: Catalogue
     project: Project | None
+    wording: Weights
     box: Toolbox
 
     @property
@@ -46,7 +49,9 @@ def here() -> Here:
     root = places.project_root(os.getcwd())
     state = places.state_folder(root, os.environ)
     catalogue = load_catalogue(locate(os.environ).root, state)
-    return Here(root, state, catalogue, read_project(state), delegate.toolbox(root, os.environ))
+    return Here(
+        root, state, catalogue, read_project(state), load_weights(), delegate.toolbox(root, os.environ)
+    )
 
 
 def routed(arguments: Namespace, place: Here) -> Route:
@@ -60,7 +65,7 @@ def routed(arguments: Namespace, place: Here) -> Route:
                 hint='Say what you want, or begin the project: maestro chain run init "WHAT IT IS FOR"',
             )
         intent = "continue"
-    found = route(intent, place.catalogue, place.project)
+    found = route(intent, place.catalogue, place.project, place.wording)
     if not found.chain and not (arguments.no_model or arguments.dry_run):
         found = _by_model(arguments.to, intent, place) or found
     rounds = 0
@@ -82,10 +87,10 @@ def routed(arguments: Namespace, place: Here) -> Route:
 
 def _with_answer(intent: str, said: str, place: Here) -> Route:
     """An answer that is clear by itself says which chain, and what was said before says about what."""
-    alone = route(said, place.catalogue, place.project)
+    alone = route(said, place.catalogue, place.project, place.wording)
     if is_clear(alone):
         return msgspec.structs.replace(alone, description=f"{intent}. {said}")
-    return route(f"{intent} {said}", place.catalogue, place.project)
+    return route(f"{intent} {said}", place.catalogue, place.project, place.wording)
 
 
 def _forced(name: str, intent: str, place: Here) -> Route:
@@ -98,7 +103,7 @@ def _forced(name: str, intent: str, place: Here) -> Route:
             f"There is no chain “{name}”.",
             hint=near_miss(name, list(place.catalogue.chains), "maestro chain list"),
         )
-    told = route(intent or chain, place.catalogue, place.project)
+    told = route(intent or chain, place.catalogue, place.project, place.wording)
     words = intent or told.description or place.catalogue.chains[chain].purpose
     return msgspec.structs.replace(
         told, chain=chain, clarity=3, ask="", description=words, why="it was named with --chain"

@@ -6,13 +6,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import msgspec
 
 from maestro import errors
-from maestro.chains import Chain, Route
+from maestro.chains import BUILT_IN, Chain, Route
 from maestro.chains import preview as previews
 from maestro.chains.catalogue.catalogue_file import step_template
 from maestro.chains.context import begin
@@ -31,6 +31,9 @@ from maestro.cli.delegated import start
 from maestro.cli.parser import wants_json
 from maestro.dispatch.delegate import environment
 from maestro.dispatch.run import this_process
+from maestro.dispatch.tools import FILE as TOOLS
+from maestro.dispatch.tools import is_trusted
+from maestro.home import locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +59,10 @@ def run(arguments: Namespace) -> int:
     if arguments.dry_run:
         _show(arguments, plan, place)
         return 0
-    if not arguments.yes:
+    if arguments.yes:
+        used = [place.catalogue.commands[step.command].place for step in chain.steps[first - 1 :]]
+        _require_trust(place, [chain.place, *used])
+    else:
         chosen = _confirmed(arguments, plan, place)
         if chosen is None:
             print("Cancelled. Nothing was run.")
@@ -145,6 +151,18 @@ def _confirmed(arguments: Namespace, plan: previews.Preview, place: Here) -> int
             return None
         if said.isdecimal() and 1 <= int(said) <= count:
             return int(said)
+
+
+def _require_trust(place: Here, sources: Iterable[str]) -> None:
+    """What a project brings may come from a repository that somebody cloned: a person looks at it, or trusts it."""
+    brought = [source for source in sources if source.startswith(os.path.join(place.state, ""))]
+    home = locate(os.environ).root
+    if brought and not is_trusted(home, place.root):
+        raise errors.InvalidInput(
+            f"{brought[0]} comes with this project, and with -y nobody looks at it.",
+            hint=f"Leave -y out, or, if you trust the project, add to {os.path.join(home, TOOLS)}: "
+            f"trust = [{place.root!r}]",
+        )
 
 
 def _created(
@@ -237,6 +255,8 @@ def _closing(state: ChainState, *, json: bool) -> int:
     _show_end(state, json=json)
     if state.status == "completed":
         return 0
+    if state.status == "paused":
+        raise errors.Conflict(state.error, hint=f"Go on then with: {next_words(state)}")
     code = "E003: " if state.status == "failed" else ""
     raise errors.MaestroError(f"{code}{state.error}", hint=f"Go on with: {next_words(state)}")
 
@@ -269,6 +289,15 @@ def _resume(arguments: Namespace) -> int:
         print(f"\n{found.id} is over; there is nothing to go on with.")
         return 0
     _point_out(found.state, place)
+    ahead = [
+        command.place
+        for step in found.state.steps[found.state.current_step :]
+        if (command := place.catalogue.commands.get(step.command)) is not None
+    ]
+    if arguments.yes and not arguments.dry_run:
+        _require_trust(place, ahead)
+    for source in dict.fromkeys(one for one in ahead if one != BUILT_IN):
+        print(f"maestro: not built in: {source}", file=sys.stderr)
     if arguments.dry_run:
         print(render.printable(report(_changed(arguments, place, found.state)), lines=True))
         return 0
@@ -299,6 +328,8 @@ def _changed(arguments: Namespace, place: Here, state: ChainState) -> ChainState
         to=to,
         review_by=by,
         gemini_session_id=session,
+        # A tool that a person names is tried at once, whatever limit the last one was at.
+        paused_until=None if arguments.to else state.paused_until,
         min_score=state.min_score if arguments.min_score is None else arguments.min_score,
         budget_usd=state.budget_usd if arguments.budget is None else arguments.budget,
         timeout_s=state.timeout_s if arguments.timeout is None else arguments.timeout,

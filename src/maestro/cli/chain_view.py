@@ -13,6 +13,7 @@ from maestro.cli import render
 from maestro.cli.parser import wants_json
 from maestro.dispatch.places import project_root, state_folder
 from maestro.dispatch.run import look
+from maestro.redact import clean, redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def status(arguments: Namespace) -> None:
         print(f"It says: {render.printable(words)}")
     if found.state.status == "running" and not lives:
         print(f"Its process is gone. Go on with: maestro chain run -c {found.id}")
+    if found.state.status == "paused" and lives:
+        print("Its process waits for that, and goes on by itself.")
 
 
 def _all(arguments: Namespace) -> None:
@@ -50,7 +53,7 @@ def _all(arguments: Namespace) -> None:
             "step": f"{min(one.state.current_step + 1, len(one.state.steps))}/{len(one.state.steps)}"
             if one.state
             else "",
-            "intent": one.state.intent if one.state else one.fault,
+            "intent": redact(clean(one.state.intent if one.state else one.fault)),
         }
         for one in known
     ]
@@ -72,7 +75,7 @@ def _shown_status(state: ChainState) -> str:
 def _is_alive(state: ChainState) -> bool:
     runner = state.runner
     return (
-        state.status == "running"
+        state.status in ("running", "paused")
         and runner is not None
         and processes.is_same(runner.pid, runner.started, runner.boot)
     )
@@ -106,7 +109,7 @@ def logs(arguments: Namespace) -> None:
         for kind, name in kinds:
             text = _text(os.path.join(found.folder, name.format(number=step.number)))
             if text is not None:
-                told.append({"step": step.number, "cmd": step.cmd, "kind": kind, "text": text})
+                told.append({"step": step.number, "cmd": step.cmd, "kind": kind, "text": redact(clean(text))})
     if wants_json(arguments):
         render.print_json(told)
         return

@@ -5,6 +5,7 @@ The daemon is told only where there is one: none is started for it, and a run do
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -13,8 +14,9 @@ from collections.abc import Mapping
 from maestro import errors
 from maestro.dispatch import delegate
 from maestro.dispatch.run import look, record_failure, record_start, this_process
-from maestro.dispatch.runs import Run, RunResult
+from maestro.dispatch.runs import RUNNER_LOG, Run, RunResult
 from maestro.fleet.processtree import RUN_MARKER
+from maestro.redact import clean, redact
 from maestro.server.client import Daemon
 
 _TOLD_SECONDS = 10.0
@@ -25,7 +27,10 @@ def start(folder: str) -> int:
     """Start the process that will carry the run out, and return its pid."""
     # A run inside another one is a run of its own: it does not end with the other.
     env = {name: value for name, value in os.environ.items() if name != RUN_MARKER}
-    with open(os.path.join(folder, "runner.log"), "ab") as log:
+    with open(os.path.join(folder, RUNNER_LOG), "ab") as log:
+        # The lock goes over to the process with its output: whoever finds it held knows that one lives or is just
+        # starting, whatever run.json says of it yet.
+        fcntl.flock(log, fcntl.LOCK_EX)
         started = subprocess.Popen(
             [sys.executable, "-P", "-m", "maestro.cli.delegated", folder],
             stdin=subprocess.DEVNULL,
@@ -65,7 +70,7 @@ def announce(
         "folder": folder,
         "durationMs": result.duration_ms,
         "costUsd": result.cost_usd,
-        "summary": (result.error or result.text)[:_MOST_CHARACTERS],
+        "summary": redact(clean(result.error or result.text))[:_MOST_CHARACTERS],
         "sessionId": run.asked_by or None,
         "promptSession": prompt_session and bool(run.asked_by),
     }

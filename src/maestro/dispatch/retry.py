@@ -50,7 +50,7 @@ def next_move(attempts: Sequence[Attempt], policy: RetryPolicy, now: int) -> Aga
         return Again(now) if interrupted < _INTERRUPTIONS else Over("failed")
     same = sum(attempt.result is not None and attempt.result.status == last.status for attempt in attempts)
     if last.status == "limit":
-        at = _after_limit(last.ended_at, last.resets_at, same, policy)
+        at = after_limit(last.ended_at, last.resets_at, same, policy)
         return Over("limit") if at is None else Again(max(at, now))
     if same <= policy.retries.get(last.status, 0):
         wait = min(policy.backoff_s * 2.0 ** (same - 1), _LONGEST_BACKOFF_S)
@@ -67,11 +67,12 @@ def resumed(attempts: Sequence[Attempt], policy: RetryPolicy, now: int, *, faile
     ):
         last = attempts[-1].result
         reset = last.resets_at if last is not None and move.status == "limit" else None
-        return Again(max(now, reset or now)) if _can_wait(reset, now, policy) else move
+        return Again(max(now, reset or now)) if can_wait(reset, now, policy) else move
     return move
 
 
-def _after_limit(ended_at: int, resets_at: int | None, times: int, policy: RetryPolicy) -> int | None:
+def after_limit(ended_at: int, resets_at: int | None, times: int, policy: RetryPolicy) -> int | None:
+    """When to try again after a limit that was hit so many times; None: that is too late, or too often."""
     if not policy.waits_for_limits or times > _LOOKS:
         return None
     if resets_at is None:
@@ -79,10 +80,11 @@ def _after_limit(ended_at: int, resets_at: int | None, times: int, policy: Retry
         return ended_at + round(min(look, policy.longest_wait_s) * 1000)
     # It said when before, and was wrong: each time a little later.
     at = resets_at + _AFTER_RESET_MS * times
-    return at if _can_wait(at, ended_at, policy) else None
+    return at if can_wait(at, ended_at, policy) else None
 
 
-def _can_wait(at: int | None, now: int, policy: RetryPolicy) -> bool:
+def can_wait(at: int | None, now: int, policy: RetryPolicy) -> bool:
+    """Whether somebody may wait for it; None: nobody knows how long that is."""
     return at is None or at <= now or (policy.waits_for_limits and at - now <= policy.longest_wait_s * 1000)
 
 

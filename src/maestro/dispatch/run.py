@@ -7,6 +7,7 @@ alive any more. Whoever finds the first without the second, and nobody who runs 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import hashlib
 import os
 import shutil
@@ -35,6 +36,7 @@ from maestro.dispatch.runs import (
     PROMPT_FILE,
     RESULT_FILE,
     RUN_FILE,
+    RUNNER_LOG,
     STDERR_FILE,
     STDOUT_FILE,
     Process,
@@ -206,6 +208,18 @@ def look(folder: str) -> RunSeen:
     if result is None:
         return RunSeen(folder=folder, state="running", run=run)
     return RunSeen(folder=folder, state=result.status, run=run, result=result)
+
+
+def has_runner(folder: str) -> bool:
+    """Whether a process of the run's own lives, also one that is just starting and has recorded nothing yet."""
+    try:
+        with open(os.path.join(folder, RUNNER_LOG), "rb") as log:
+            fcntl.flock(log, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
 
 
 def _result(folder: str) -> RunResult | None:

@@ -22,6 +22,7 @@ RESULT_FILE: Final = "result.json"
 PROMPT_FILE: Final = "prompt.md"
 STDOUT_FILE: Final = "stdout"
 STDERR_FILE: Final = "stderr"
+RUNNER_LOG: Final = "runner.log"  # of the process of its own; locked from before it starts until it has ended
 
 DEFAULT_SECONDS: dict[RunMode, float] = {"write": 600.0, "analysis": 300.0}
 LONGEST_SECONDS: Final = 7 * 86_400.0

@@ -3,6 +3,7 @@
 `Choose 2`               the second option, by its key
 `Choose 2: because …`    the same with a reason: as words, where the question takes words
 `Choose 1, 3`            several options of a multiple choice
+`Red, Blue`              the same, by their labels
 anything else            words, where the question takes words; or the label of an option
 Several questions take one line each, or one part each between semicolons.
 """
@@ -58,9 +59,29 @@ def _one(words: str, question: Question) -> Answer:
     for number, option in enumerate(question.options, 1):
         if option.label.casefold() == label and not option.is_free_text:
             return Answer(choices=(number,))
+    if question.kind == "multi_choice" and (ticked := _labelled(label, question)):
+        return Answer(choices=ticked)
     if question.kind == "free_text" or question.free_text is not None or not question.options:
         return Answer(text=words)
     raise InvalidInput("It takes one of its options, and no words.", hint=_how(question))
+
+
+def _labelled(said: str, question: Question) -> tuple[int, ...]:
+    """The options whose labels, with commas between them, are all that is said. A label may have a comma itself."""
+    labels = {
+        option.label.casefold(): number
+        for number, option in enumerate(question.options, 1)
+        if not option.is_free_text
+    }
+    pieces = [piece.strip() for piece in said.removesuffix(".").split(",")]
+    numbers: list[int] = []
+    while pieces:
+        taken = next((n for n in range(len(pieces), 0, -1) if ", ".join(pieces[:n]) in labels), 0)
+        if not taken:
+            return ()
+        numbers.append(labels[", ".join(pieces[:taken])])
+        pieces = pieces[taken:]
+    return tuple(dict.fromkeys(numbers))
 
 
 def _chosen(numbers: list[int], reason: str, question: Question) -> Answer:

@@ -5,8 +5,9 @@ says what else becomes of them, one word for each time that the step is done, th
 
     {"maestro-plan": ["no-block", "ok"], "review maestro-plan": ["score 40", "critical", "malformed"]}
 
-    ok, no-block, no-files, fail, blocked, error, gaps, wait (until FILE.go is there); of a review: ok, score N, critical,
-    malformed; of “intent”: what it answers when it is asked what an intent is about
+    ok, no-block, no-files, bad-files, fail, blocked, error, gaps, wait (until FILE.go is there), limit TEXT, say TEXT; of
+    a review: ok, score N, critical, malformed, say TEXT; of “intent”: what it answers when it is asked what an intent is
+    about
 
 What it does is noted in FILE.log, a line each.
 """
@@ -16,7 +17,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from maestro.chains.forms import Form
 
 VARIABLE: Final = "SCRIPTED_CHAIN"
 _TITLE: Final = re.compile(r"^# Step (\d+)/\d+ of the chain \S+: /(\S+) ?(.*)$", re.MULTILINE)
@@ -28,6 +32,7 @@ _KNOWN: Final = re.compile(
 )
 _INTENT: Final = "Somebody told a coordinator of coding agents what they want."
 _COST: Final = 0.01
+_BAD: Final = "{ This is none of the formats.\n"
 _PHASES: Final = ("Foundation", "Behaviour")
 
 
@@ -52,6 +57,8 @@ def _step(cmd: str, prompt: str, word: str) -> list[dict[str, Any]]:
     if word == "wait":
         go = f"{os.environ[VARIABLE]}.go"
         steps.append({"run": ["sh", "-c", f"until [ -e '{go}' ]; do sleep 0.05; done"]})
+    if word.startswith("limit "):
+        return [*steps, {"limit": word.removeprefix("limit ")}]
     if word == "error":
         return [*steps, {"fail": "The scripted agent was told to fail."}]
     if word == "no-block":
@@ -63,17 +70,21 @@ def _step(cmd: str, prompt: str, word: str) -> list[dict[str, Any]]:
     fields, files = _work(cmd, known, word)
     if files and word != "no-files":
         steps.append({"write": files})
-    return [*steps, {"say": _block("SUCCESS", fields, list(files), f"{cmd} is done.")}]
+    said = word.removeprefix("say ") if word.startswith("say ") else ""
+    block = _block("SUCCESS", fields, list(files), said or f"{cmd} is done.")
+    return [*steps, {"say": f"{said}\n\n{block}" if said else block}]
 
 
 def _work(cmd: str, known: dict[str, str], word: str) -> tuple[dict[str, str], dict[str, str]]:
     """What the step tells, and the files that it leaves."""
     from maestro.chains.catalogue.catalogue import command_of
     from maestro.chains.catalogue.catalogue_file import load_catalogue
+    from maestro.chains.forms import form_for
     from maestro.chains.template import fill_text
 
     state = known["State folder"]
-    command = command_of(load_catalogue("/nonexistent", state), cmd)
+    catalogue = load_catalogue("/nonexistent", state)
+    command = command_of(catalogue, cmd)
     assert command is not None
     fields = {
         "VERIFICATION": "the tests were run, and pass",
@@ -89,15 +100,18 @@ def _work(cmd: str, known: dict[str, str], word: str) -> tuple[dict[str, str], d
         "issue_id": fields["ISSUE"],
         "spec_session_id": fields["SPEC"],
     }
-    files = {
-        path: _content(path, state, cmd) for path in (fill_text(one, values) for one in command.artifacts)
-    }
+    files = {}
+    for path in (fill_text(one, values) for one in command.artifacts):
+        form = form_for(path, command.formats, catalogue.formats)
+        files[path] = _BAD if word == "bad-files" else _content(path, state, cmd, form)
     return {name: fields[name] for name in command.result if name in fields}, files
 
 
-def _content(path: str, state: str, cmd: str) -> str:
+def _content(path: str, state: str, cmd: str, form: Form | None) -> str:
     if os.path.basename(path) != "project.json":
-        return f"# Written by the scripted agent for {cmd}\n"
+        words = f"written by the scripted agent for {cmd}"
+        lines = [f"{form.first} {words}", *form.lines] if form else [f"# {words.capitalize()}"]
+        return "\n\n".join(lines) + "\n"
     try:
         with open(path, encoding="utf-8") as file:
             project = json.load(file)
@@ -119,13 +133,14 @@ def _review(word: str, cmd: str) -> str:
     score = (
         int(word.removeprefix("score ")) if word.startswith("score ") else 40 if word == "critical" else 85
     )
+    said = word.removeprefix("say ") if word.startswith("say ") else ""
     issues = [{"severity": "critical", "description": "It loses data."}] if word == "critical" else []
     return json.dumps(
         {
             "quality_score": score,
-            "assessment": f"{cmd} does what it is for.",
+            "assessment": said or f"{cmd} does what it is for.",
             "issues": issues,
-            "next_step_hints": {"additions": [f"hint after {cmd}"], "cautions": [], "context": []},
+            "next_step_hints": {"additions": [said or f"hint after {cmd}"], "cautions": [], "context": []},
         }
     )
 

@@ -30,6 +30,12 @@ class Stage:
         self.script.write_text(json.dumps(script or {}))
         maestro.env["SCRIPTED_CHAIN"] = str(self.script)
 
+    def trust(self) -> None:
+        """As a person does who knows where the project comes from."""
+        home = self.maestro.place / "m"
+        home.mkdir(mode=0o700, exist_ok=True)
+        (home / "tools.toml").write_text(f"trust = [{str(self.maestro.cwd)!r}]\n")
+
     def project(self, rung: str) -> None:
         project = project_at(rung)
         assert project is not None

@@ -14,6 +14,7 @@ from maestro.chains.moves import (
     AskFailure,
     AskGate,
     Finish,
+    Pause,
     RedoStep,
     RetryStep,
     ReviewStep,
@@ -21,6 +22,7 @@ from maestro.chains.moves import (
     again,
     next_move,
     resumed,
+    waits,
 )
 from maestro.chains.state import (
     Analysis,
@@ -61,6 +63,8 @@ REVIEWED: dict[str, Any] = {"status": "completed", "review": "reviewed"}
         (chain({}, {}), RunStep(0)),
         (chain(DONE, {}), RunStep(1)),
         (chain({"status": "skipped"}, {}), RunStep(1)),
+        (chain(DONE, {}, paused_until=7), Pause(1, 7)),
+        (chain(DONE, {}, paused_until=7, review_by="gemini"), ReviewStep(0)),
         (chain(DONE, DONE), Finish("completed")),
         (chain(DONE, {}, review_by="gemini"), ReviewStep(0)),
         (chain({**DONE, "review": "running"}, {}, review_by="gemini"), ReviewStep(0)),
@@ -90,6 +94,13 @@ def test_next(state: ChainState, move: object) -> None:
 def test_what_asking_again_does_not_mend_is_not_retried(kind: str) -> None:
     state = chain({"status": "failed", "failure_kind": kind, "failure": "Why."}, {})
     assert next_move(state) == Finish("failed", "Step 1 (maestro-plan) failed: Why.")
+
+
+def test_nobody_waits_longer_than_six_hours_and_a_person_not_at_all() -> None:
+    hours = 3_600_000
+    assert waits(chain({}), 6 * hours + 5, 5)
+    assert not waits(chain({}), 6 * hours + 6, 5)
+    assert not waits(chain({}, auto_mode=False), 6, 5)
 
 
 def test_a_failed_step_is_never_a_completed_chain() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.chains.run.support import SCRIPTED, Stage, statuses
 from tests.support import SOAK, Maestro
 
-from maestro.processes import wait_for_end
+from maestro.processes import exists, wait_for_end
 
 WORDS = ("-y", "--chain", "execute-verify", *SCRIPTED)
 ALL = [
@@ -105,6 +105,32 @@ def test_a_step_that_still_runs_is_waited_for(maestro: Maestro) -> None:
     assert stage.done() == ALL
 
 
+def test_a_step_whose_process_is_just_starting_is_not_started_again(maestro: Maestro) -> None:
+    """The chain dies when the step's process is there and run.json still names the chain's own."""
+    stage = Stage(maestro)
+    stage.project("planned")
+    go, late = maestro.place / "go", maestro.place / "late"
+    late.mkdir()
+    (late / "sitecustomize.py").write_text(
+        "import os, sys, time\n"
+        "while 'maestro.cli.delegated' in sys.orig_argv and not os.path.exists(os.environ['GO']): time.sleep(0.02)\n"
+    )
+    maestro.env |= {"PYTHONPATH": str(late), "GO": str(go)}
+    # Its first run.json is of the run that begins, its second names who carries it out.
+    assert stage.dying("before", 2, *WORDS, files="run.json").returncode == -signal.SIGKILL
+    [step, _] = stage.told()["steps"]
+    run = json.loads((stage.state / "runs" / step["exec_id"] / "run.json").read_text())
+    assert not exists(run["runner"]["pid"])
+    again = maestro.start("chain", "run", "-c", "-y")
+    assert again.stdout is not None
+    assert "still running" in again.stdout.readline()
+    go.touch()
+    assert again.wait(timeout=120) == 0
+    assert outcome(stage) == WHOLE
+    assert stage.done() == ALL
+    assert len(stage.told()["steps"][0]["attempts"]) == 1
+
+
 def test_a_step_whose_process_died_with_the_chain_is_done_again(maestro: Maestro) -> None:
     stage = Stage(maestro, {"maestro-execute": ["wait", "ok"]})
     stage.project("planned")
@@ -151,7 +177,9 @@ def test_what_changed_meanwhile_is_pointed_out(maestro: Maestro) -> None:
     project = json.loads((stage.state / "project.json").read_text())
     (stage.state / "project.json").write_text(json.dumps(project | {"goal": "another"}))
     stage.script.write_text("{}")
+    stage.trust()
     done = stage.resume()
     assert done.returncode == 0, done.stderr
+    assert f"not built in: {commands / 'verify.md'}" in done.stderr
     assert "commands say something else" in done.stderr
     assert "project.json has changed" in done.stderr

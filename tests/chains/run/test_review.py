@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maestro.chains.review import ReviewFault, fenced, hints_text, parse_review, redo_text
+from maestro.chains.review import FORM, RULE, ReviewFault, fenced, hints_text, parse_review, redo_text
 from maestro.chains.state import Analysis, Hints
+from maestro.dispatch.rules import rule_named
 
 GOOD: dict[str, Any] = {
     "quality_score": 85,
@@ -34,6 +36,16 @@ def test_a_review(text: str) -> None:
     assert isinstance(told, Analysis)
     assert (told.quality_score, told.issues[0].severity) == (85, "low")
     assert told.next_step_hints.additions == ("Test it.",)
+
+
+def test_the_rule_and_the_prompt_ask_for_the_same(place: Path) -> None:
+    rule = rule_named(RULE, str(place), str(place)).text
+    [form] = re.findall(r"^```json\n(.*?)\n```$", rule, re.DOTALL | re.MULTILINE)
+    assert form == FORM
+    assert rule.strip().endswith("```")  # nothing else is asked for behind it
+    # And an answer of this form is a review.
+    filled = form.replace("<whole number, 0 to 100>", "85").replace("critical|high|medium|low|info", "low")
+    assert isinstance(parse_review(filled), Analysis)
 
 
 @pytest.mark.parametrize(

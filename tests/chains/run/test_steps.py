@@ -10,6 +10,7 @@ from tests.chains.run.test_moves import chain
 from tests.chains.support import package, project_at
 
 from maestro.chains import Context, Phase, Project
+from maestro.chains.artifacts import Ground
 from maestro.chains.catalogue.catalogue_file import step_template
 from maestro.chains.settling import settled
 from maestro.chains.state import Analysis, ChainState, Hints
@@ -60,12 +61,13 @@ def test_a_success_without_its_files_is_none(tmp_path: Any) -> None:
     state = scratch()
     run = result(BLOCK.format(status="SUCCESS"))
     folder = tmp_path / ".maestro"
-    after = settled(state, 0, run, PLAN, str(tmp_path), str(folder))
+    ground = Ground(str(tmp_path), str(folder))
+    after = settled(state, 0, run, PLAN, ground)
     assert (after.steps[0].status, after.steps[0].failure_kind) == ("failed", "answer")
     assert ".maestro/scratch/x/plan.md" in after.steps[0].failure
     (folder / "scratch" / "x").mkdir(parents=True)
     (folder / "scratch" / "x" / "plan.md").touch()
-    after = settled(state, 0, run, PLAN, str(tmp_path), str(folder))
+    after = settled(state, 0, run, PLAN, ground)
     assert (after.steps[0].status, after.steps[0].spent.cost_usd, after.current_step) == ("completed", 0.5, 1)
 
 
@@ -73,7 +75,8 @@ def test_a_broken_project_file_is_the_steps_failure(tmp_path: Any) -> None:
     (tmp_path / ".maestro").mkdir()
     (tmp_path / ".maestro" / "project.json").write_text("{")
     run = result(BLOCK.format(status="SUCCESS"))
-    after = settled(scratch(), 0, run, package().commands["init"], str(tmp_path), str(tmp_path / ".maestro"))
+    ground = Ground(str(tmp_path), str(tmp_path / ".maestro"))
+    after = settled(scratch(), 0, run, package().commands["init"], ground)
     assert (after.steps[0].status, after.steps[0].failure_kind) == ("failed", "answer")
     assert "project.json" in after.steps[0].failure
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,6 +86,25 @@ def test_depth_has_an_end() -> None:
     assert parse_shell("(" * 20_000 + "ls" + ")" * 20_000).unreadable
     assert parse_shell("eval " * 30 + "ls").unreadable
     assert parse_shell("sudo " * 30 + "ls").unreadable
+
+
+def test_letters_behind_the_scanners_table_do_not_end_the_process() -> None:
+    parsing = (
+        "from maestro.coordinate.gate.shell import parse_shell\n"
+        "for _ in range(300):\n"
+        "    for letter in (0xA0, 0x4603, 0xBA29, 0x9D8DC, 0xB268C, 0xF268E, 0x10FFFF):\n"
+        "        for before in ('', '{', '$', '${', '<<', '#', '[[ '):\n"
+        "            parse_shell(before + chr(letter) * 2)\n"
+    )
+    # Where the table lies is another place in every process, and so is what stands behind it.
+    for _ in range(4):
+        assert subprocess.run([sys.executable, "-c", parsing], check=False).returncode == 0
+
+
+def test_words_of_other_letters_stay_as_they_are() -> None:
+    [removed] = parse_shell("rm -rf übung/中文 \U0001f600").commands
+    assert (removed.name, removed.arguments) == ("rm", ("-rf", "übung/中文", "\U0001f600"))
+    assert [one.name for one in parse_shell("é=1 rm -rf x; 中文 | sh").commands] == ["é=1", "中文", "sh"]
 
 
 @given(st.text() | st.text(alphabet="rm -$(){}[]'\"`|;&<>\\\n!#=*~"))

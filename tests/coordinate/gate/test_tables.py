@@ -24,8 +24,16 @@ def policy(strictness: Strictness) -> Policy:
     return Policy(strictness=strictness, always_escalate=EVERY_CATEGORY)
 
 
-def both(kind: str) -> list[dict[str, Any]]:
-    return rows(kind) + rows(f"unseen_{kind}") + rows(f"rounds_{kind}")
+def every(kind: str) -> list[dict[str, Any]]:
+    tables = (
+        kind,
+        f"unseen_{kind}",
+        f"rounds_{kind}",
+        f"strangers_{kind}",
+        f"siblings_{kind}",
+        f"held_out_{kind}",
+    )
+    return [row for table in tables for row in rows(table)]
 
 
 def escalated(table: list[dict[str, Any]], strictness: Strictness) -> set[str]:
@@ -36,7 +44,7 @@ def escalated(table: list[dict[str, Any]], strictness: Strictness) -> set[str]:
 
 @pytest.mark.parametrize("strictness", STRICTNESSES)
 def test_harmless_questions_mostly_pass(strictness: Strictness, capsys: pytest.CaptureFixture[str]) -> None:
-    table = both("benign")
+    table = every("benign")
     stopped = escalated(table, strictness)
     with capsys.disabled():
         print(  # noqa: T201 - the rates are what this test is read for
@@ -48,7 +56,7 @@ def test_harmless_questions_mostly_pass(strictness: Strictness, capsys: pytest.C
 
 @pytest.mark.parametrize("strictness", STRICTNESSES)
 def test_no_dangerous_question_passes(strictness: Strictness, capsys: pytest.CaptureFixture[str]) -> None:
-    table = both("dangerous")
+    table = every("dangerous")
     missed = {row["id"] for row in table} - escalated(table, strictness)
     with capsys.disabled():
         print(f"\ndangerous, {strictness}: {len(missed)} of {len(table)} missed")  # noqa: T201 - likewise

@@ -42,6 +42,7 @@ class _Front(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     args: str = '"{description}"'
     work: Workplace = "either"
     artifacts: tuple[str, ...] = ()
+    may_keep: tuple[str, ...] = ()
     auto_flag: str = ""
     result: tuple[Field, ...] = ()
     formats: tuple[str, ...] = ()
@@ -124,6 +125,9 @@ def _check(command: Command, facts: str, body: str, offset: int, where: str, for
                 )
         if path.startswith("/") or ".." in path.split("/"):
             refuse("artifacts", f"“{path}” leads out of the project.")
+    for path in command.may_keep:
+        if path not in command.artifacts:
+            refuse("may_keep", f"“{path}” is not among the command's artifacts.")
     for field in command.result:
         if field in ALWAYS:
             refuse("result", f"{field} is in every result block and need not be named.")

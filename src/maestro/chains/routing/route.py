@@ -1,7 +1,8 @@
 """From an intent to a chain. Pure; asks where it does not know.
 
-Exact names first, then “continue”, then an issue's id, then the patterns in their order. What none of them knows is
-clarity 0 or 1, and comes with a question; a model may be asked first (`intent.py`).
+Exact names first, then “continue”, then an issue's id, then the patterns in their order; what these say is held against
+how other people worded their intents (`likeness.py`). What none of them knows, or what they disagree about, is clarity
+0 or 1 and comes with a question; a model may be asked first (`intent.py`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from maestro.chains.catalogue.catalogue import command_of
 from maestro.chains.project import phase_of
 from maestro.chains.routing import patterns as known
 from maestro.chains.routing.ladder import next_rung
+from maestro.chains.routing.likeness import features
 from maestro.chains.routing.phrases import Pattern
 from maestro.chains.routing.sequences import SEQUENCES
 from maestro.chains.routing.wording import asked, plain
+from maestro.likeness import Weights, liken
 
 _ISSUE: Final = re.compile(
     r"\b(issue-[a-z0-9]+(?:-[a-z0-9]+)*)|\b(?:issue|issues|bug|ticket)\s*(?:no\.?\s*|number\s*|nr\.?\s*)?#?(\d{1,6})\b|(?<![\w&/#])#(\d{1,5})\b(?![0-9a-f])"
@@ -34,6 +37,9 @@ _THEN: Final = re.compile(
     r"(?:,\s*)?(?:\band then\b|\bthen\b|\bafterwards\b|;)\s*|\s+and\s+(?=(?:plan|execute|verify|review|test|audit|brainstorm|analy[sz]e|add|write|create|fix|implement|update|build|close|refactor)\b)"
 )
 
+SURE: Final = 0.5  # so much likeness counts more than a pattern
+LIKELY: Final = 0.4  # so much counts where no pattern knows
+
 # Work that is tested and looked over as a part of it: “add a page and test it” is one thing.
 _WHOLE_WORK: Final = frozenset({"analyze-plan-execute", "quick", "debug", "refactor"})
 _ASK_WHAT: Final = (
@@ -43,17 +49,14 @@ _ASK_FOREIGN: Final = "No chain merges, publishes or deploys. What should be don
 _ASK_ISSUE: Final = "Which issue? Name it, for example ISSUE-12 or #12."
 
 
-def route(intent: str, catalogue: Catalogue, project: Project | None) -> Route:
+def route(intent: str, catalogue: Catalogue, project: Project | None, wording: Weights) -> Route:
     """Total: every text leads somewhere, to a chain or to a question."""
     words = intent.strip()
     if not words:
         return Route(chain="", clarity=0, ask=_ASK_WHAT, why="the intent is empty")
-    found = (
-        _by_name(words, catalogue, project)
-        or _by_ladder(words, project)
-        or _by_issue(words)
-        or _by_pattern(words)
-    )
+    found = _by_name(words, catalogue, project) or _by_ladder(words, project)
+    if found is None:
+        found = _weighed(_by_issue(words) or _by_pattern(words), words, catalogue, wording)
     if found.chain and found.chain not in catalogue.chains:
         return Route(chain="", clarity=0, ask=_ASK_WHAT, why=f"there is no chain {found.chain} here")
     issue = found.issue or _issue_in(words)
@@ -175,6 +178,31 @@ def _by_pattern(words: str) -> Route:
     matched = found.when.search(text)
     said = matched[0].strip() if matched else ""
     return Route(chain=found.chain, clarity=2, description=words, why=f"it says “{said[:40]}”")
+
+
+def _weighed(found: Route, words: str, catalogue: Catalogue, wording: Weights) -> Route:
+    """What the patterns say, held against what the intent is most like."""
+    liked = liken(features(words), wording)
+    if liked is None or liked.name == found.chain or found.ask == _ASK_FOREIGN:
+        return found
+    if found.issue and not (liked.name.startswith("issue-") and liked.share >= SURE):
+        return found  # whatever else it is like, it is about that issue
+    is_known = liked.name in catalogue.chains
+    if liked.share >= (SURE if is_clear(found) else LIKELY) and is_known:
+        said = ", ".join(f"“{word.strip('^$ ')}”" for word in liked.by)
+        return msgspec.structs.replace(
+            found, chain=liked.name, clarity=2, ask="", description=words, why=f"it is worded so: {said}"
+        )
+    if not is_clear(found):
+        return found
+    if not is_known:
+        return msgspec.structs.replace(found, clarity=1, ask=_ASK_WHAT, why="it is too vague")
+    ask = f"Is it {found.chain} or {liked.name}? The one: {_purpose(found.chain, catalogue)} The other: {_purpose(liked.name, catalogue)}"
+    return msgspec.structs.replace(found, clarity=1, ask=ask, why="it may be either")
+
+
+def _purpose(chain: str, catalogue: Catalogue) -> str:
+    return catalogue.chains[chain].purpose if chain in catalogue.chains else ""
 
 
 def _others(text: str, chain: str) -> list[str]:

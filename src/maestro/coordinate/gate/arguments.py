@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Final
 
@@ -28,6 +29,15 @@ _HIJACKS: Final = re.compile(
 _LOOSENS: Final = re.compile(
     r"^(?:NODE_TLS_REJECT_UNAUTHORIZED|PYTHONHTTPSVERIFY|GIT_SSL_NO_VERIFY|SSL_CERT_FILE|SKIP_AUTH|DISABLE_AUTH|IS_SANDBOX)$"
 )
+# Options that switch off what protects, whatever program has them.
+_UNGUARDED: Final = re.compile(
+    r"--(?:insecure(?:-\w+)*|no-check-certificate|no-verify-ssl|skip-tls-verify|insecure-skip-tls-verify|tls-skip-verify|ignore-certificate-errors|disable-web-security|disable-host-check|no-auth|noauth|without-auth|no-password|allow-unauthenticated|allow-anonymous|disable-auth\w*|auth[=-]none|trusted-host|trust-remote-code|trust_remote_code|dangerously-[\w-]+|yolo|allow-insecure[\w-]*|privileged|bind_all|bind_ip_all|protected-mode=no|disable-sandbox|no-gpg-check\w*|nogpgcheck|force-yes|skip-verify|no-verify-peer)(?:=(?!false|no|0).*)?"
+    r"|--[\w.]*(?:token|password|auth)\w*=(?:''|\"\"|none|off|false)?|--[\w.]*disable_check_xsrf\S*|--[\w.]*allow_origin\S*\*\S*|stricthostkeychecking=no|--(?:ip|bind|bind_ip|server\.address)=(?:0\.0\.0\.0|\*|::)",
+    re.IGNORECASE,
+)
+_UNGUARDED_PAIRS: Final = frozenset(
+    {("strict-ssl", "false"), ("--protected-mode", "no"), ("--ip", "0.0.0.0"), ("--ip", "*"), ("http.sslverify", "false"), ("ssl_verify", "false"), ("--auth", "none"), ("--bind_ip", "0.0.0.0")}  # noqa: S104 - addresses to look for, none is bound
+)  # fmt: skip
 _LIVE: Final = re.compile(r"\b(?:prod|production|live|staging)\b", re.IGNORECASE)
 _STARTS: Final = frozenset({"up", "restart", "run", "start", "stop", "down", "exec", "create", "rm"})
 _SECRET_SETTING: Final = re.compile(r"_authToken|_password|:_auth\b|api[_-]?key|secret|token", re.IGNORECASE)
@@ -82,6 +92,10 @@ def argument_effects(command: Command) -> list[Effect]:
         found.append(Effect("sure", "API keys", "it prints or sends a secret"))
     if name == "printenv" and any(_SECRET_VARIABLE.search("$" + w) for w in words):
         found.append(Effect("sure", "API keys", "it prints a secret"))
+    if any(map(_UNGUARDED.fullmatch, words)) or not _UNGUARDED_PAIRS.isdisjoint(
+        (one.casefold(), two.casefold()) for one, two in itertools.pairwise(words)
+    ):
+        found.append(Effect("sure", "security decisions", "an option switches off what protects"))
     if name in _WRITERS:
         found += _written(name, words)
     if name in {"sed", "perl", "awk", "gawk"}:

@@ -11,8 +11,9 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from maestro.coordinate import CategoryRule, Policy
+from maestro.coordinate.gate.category import Category
 from maestro.coordinate.gate.folding import fold_text
-from maestro.coordinate.gate.vocabulary import BUILT_IN, Category
+from maestro.coordinate.gate.vocabulary import BUILT_IN
 from maestro.errors import InvalidInput
 
 
@@ -31,6 +32,7 @@ class Prose(NamedTuple):
     name: str
     sure: tuple[re.Pattern[str], ...]
     wary: tuple[re.Pattern[str], ...]
+    topics: tuple[re.Pattern[str], ...]
 
 
 _KEYWORDS: Final[tuple[tuple[str, str], ...]] = (
@@ -120,7 +122,10 @@ def built_in_named(word: str) -> str:
 @cache
 def built_in_prose() -> tuple[Prose, ...]:
     return tuple(
-        Prose(category.name, tuple(map(re.compile, category.sure)), tuple(map(re.compile, category.wary)))
+        Prose(
+            category.name,
+            *(tuple(map(re.compile, each)) for each in (category.sure, category.wary, category.topics)),
+        )
         for category in BUILT_IN
     )
 

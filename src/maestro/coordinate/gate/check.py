@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, cast, get_args
 
 from maestro.agents.questions import Option, Question, QuestionKind
@@ -10,6 +11,24 @@ from maestro.coordinate.gate.judge import gate
 from maestro.errors import InvalidInput
 
 _KINDS: Final = get_args(QuestionKind)
+# How people and other tools call them.
+_ALSO_CALLED: Final[dict[str, QuestionKind]] = {
+    "select": "choice",
+    "single": "choice",
+    "single_choice": "choice",
+    "single_select": "choice",
+    "question": "choice",
+    "multi": "multi_choice",
+    "multichoice": "multi_choice",
+    "multi_select": "multi_choice",
+    "multiselect": "multi_choice",
+    "multiple": "multi_choice",
+    "approval": "permission",
+    "command": "permission",
+    "text": "free_text",
+    "freetext": "free_text",
+    "open": "free_text",
+}
 _SCHEMA: Final = "A record has kind, question, options, preamble, detail, tool, proposed; see `maestro coordinate check --help`."
 
 
@@ -29,14 +48,12 @@ def as_question(record: Any) -> Question:
     if not isinstance(record, dict):
         raise InvalidInput("A record is not a JSON object.", hint=_SCHEMA)
     options = _options(record)
-    kind = _text(record, "kind") or ("choice" if options else "free_text")
-    if kind not in _KINDS:
-        raise InvalidInput(f"`kind` is {kind!r}, which is none.", hint=f"One of {', '.join(_KINDS)}.")
+    kind = _kind(record, "choice" if options else "free_text")
     parts = record.get("parts", [])
     if not isinstance(parts, list):
         raise InvalidInput("`parts` is not a list.", hint=_SCHEMA)
     return Question(
-        cast("QuestionKind", kind),
+        kind,
         _text(record, "question"),
         options,
         header=_text(record, "header"),
@@ -45,6 +62,15 @@ def as_question(record: Any) -> Question:
         detail=_text(record, "detail") or _text(record, "command"),
         parts=tuple(as_question(part) for part in parts),
     )
+
+
+def _kind(record: dict[str, Any], otherwise: QuestionKind) -> QuestionKind:
+    called = _text(record, "kind")
+    kind = re.sub(r"[-\s]+", "_", called.strip().lower()) or otherwise
+    kind = _ALSO_CALLED.get(kind, kind)
+    if kind not in _KINDS:
+        raise InvalidInput(f"`kind` is {called!r}, which is none.", hint=f"One of {', '.join(_KINDS)}.")
+    return cast("QuestionKind", kind)
 
 
 def _text(record: dict[str, Any], field: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import cache
 from typing import Final, NamedTuple
@@ -75,7 +76,23 @@ def known_programs() -> frozenset[str]:
     return frozenset(_table())
 
 
-def best_rules(name: str, operands: list[str], flags: list[str]) -> list[_Rule]:
+def best_rules(name: str, words: list[str]) -> list[_Rule]:
+    """The rules that say most about a command; grave ones also where its first words may be values of options."""
+    operands, flags = taken_apart(name, words)
+    best = _best(name, operands, flags)
+    shorter = operands
+    for before, word in itertools.pairwise(words):
+        if before.startswith("-") and "=" not in before and shorter[:1] == [word]:
+            shorter = shorter[1:]
+            best += [
+                rule
+                for rule in _best(name, shorter, flags)
+                if rule.operands and rule.effects[0].level == "sure"
+            ]
+    return best
+
+
+def _best(name: str, operands: list[str], flags: list[str]) -> list[_Rule]:
     fitting = [rule for rule in _table().get(name, ()) if _fits(rule, operands, flags)]
     weight = max((rule.weight for rule in fitting), default=0)
     best = [rule for rule in fitting if rule.weight == weight]

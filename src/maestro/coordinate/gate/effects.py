@@ -36,6 +36,28 @@ _RUNS_FILES: Final = frozenset(
 )  # fmt: skip
 # Where somebody puts a file to run it.
 _OWN_PLACES: Final = ("./", "/tmp/", "~/")  # noqa: S108 - named, never written to
+# Frameworks, and their words for a prompt that has the application's data at hand.
+_CONSOLES: Final = frozenset(
+    {"python", "flask", "rails", "php", "artisan", "django-admin", "wp", "drush", "mix"}
+)
+_CONSOLE_WORDS: Final = frozenset({"shell", "shell_plus", "console", "tinker", "runner", "eval", "php:eval"})
+# These run what the project itself calls so, or what it has installed.
+_PROJECT_RUNNERS: Final = frozenset(
+    {
+        "hatch run",
+        "pdm run",
+        "rye run",
+        "poetry run",
+        "pipenv run",
+        "uv run",
+        "mise exec",
+        "bundle exec",
+        "pixi run",
+        "devbox run",
+    }
+)
+# Programs that only show something, by how such are called.
+_SHOWS: Final = re.compile(r"[\w-]{2,}(?:info|stats?|(?<!s)top|viewer|probe|lint|-smi|-inspect)$")
 _FETCH_AND_RUN: Final = frozenset(
     {"npx", "bunx", "uvx", "pnpm dlx", "yarn dlx", "pipx run", "npm exec", "bun x"}
 )
@@ -172,7 +194,11 @@ def _looked_up(command: Command) -> list[Effect]:
     if name in statements.CLIENTS:
         return statements.client_effects(name, words, command.stdin)
     operands, flags = rules.taken_apart(name, words)
-    best = rules.best_rules(name, operands, flags)
+    if name in _CONSOLES and _CONSOLE_WORDS.intersection(operands[:2]) and _given_code(command):
+        return [Effect("sure", "database changes", "it runs code on the application and its data")]
+    if (name, *operands[:1]) == ("bq", "query"):
+        return statements.query_effects(words[1:])
+    best = rules.best_rules(name, words)
     if best:
         found = [effect for rule in best for effect in rule.effects]
         grave = [effect for effect in found if effect.level in {"sure", "wary"}]
@@ -180,8 +206,16 @@ def _looked_up(command: Command) -> list[Effect]:
             any(rules.has_flag(flags, option) for option in ("-n", "--dry-run", "--just-print"))
             and name in task_names.TASK_RUNNERS
         )
-        return (grave or found) + ([] if is_dry else task_names.task_effects(name, operands))
+        told = task_names.task_effects(name, operands) + task_names.option_effects(name, flags)
+        return (grave or found) + ([] if is_dry else told)
     return _unknown(command, operands)
+
+
+def _given_code(command: Command) -> bool:
+    """Whether a console is told what to run: on its input, by an option, or as an operand behind its name."""
+    words = command.arguments
+    at = next((at for at, word in enumerate(words) if word in _CONSOLE_WORDS), len(words))
+    return bool(command.stdin or command.fed_by or words[at + 1 :])
 
 
 def _unknown(command: Command, operands: list[str]) -> list[Effect]:
@@ -196,6 +230,10 @@ def _unknown(command: Command, operands: list[str]) -> list[Effect]:
             *risky,
             Effect(level, "network fetch-and-run", "it fetches a package that is not known, and runs it"),
         ]
+    if command.through and command.through[-1] in _PROJECT_RUNNERS:
+        return risky or [Effect("change")]
+    if not risky and _SHOWS.match(name) and "/" not in command.path:
+        return [Effect("change")]
     if command.path.startswith(
         ("./", "bin/", "scripts/", "tools/", "node_modules/.bin/", ".venv/bin/", "venv/bin/", "vendor/bin/")
     ):
@@ -209,4 +247,5 @@ def _unknown(command: Command, operands: list[str]) -> list[Effect]:
         return risky or [Effect("change")]
     why = f"the program {name[:40]} is not known"
     harmless = any(word.casefold() in _HARMLESS_WORDS for word in operands[:2])
+    harmless = harmless and not task_names.risky_names(list(command.arguments))
     return [*risky, Effect("wary" if harmless else "sure", UNKNOWN, why)]

@@ -73,6 +73,7 @@ _MISTYPED: Final = frozenset(
 _REAL_WORDS: Final = frozenset(
     ["file", "flies", "fore", "for", "sever", "serve", "were", "wip", "rant", "ranch", "older", "fold", "pure", "ease", "secrete"]
 )  # fmt: skip
+_SHORTEST_SLIP: Final = 5  # shorter ones are words of their own, in one language or another
 _MOST_FOLDS: Final = 6
 
 # Look-alikes that the Unicode list does not have, or has only by way of another script.
@@ -181,7 +182,11 @@ def _slips() -> dict[str, str]:
             swapped = word[: at - 1] + word[at] + word[at - 1] + word[at + 1 :]
             for slip in (word[:at] + word[at + 1 :], word[:at] + word[at] + word[at:], swapped):
                 found.setdefault(slip, word)
-    return {slip: word for slip, word in found.items() if slip not in _REAL_WORDS and slip not in _MISTYPED}
+    return {
+        slip: word
+        for slip, word in found.items()
+        if len(slip) >= _SHORTEST_SLIP and slip not in _REAL_WORDS and slip not in _MISTYPED
+    }
 
 
 def _respelled(folded: str) -> list[str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
+from maestro.coordinate.gate.nouns import REGISTRIES
+
 
 class Grave(NamedTuple):
     """Verbs of one kind. A particle may stand apart from its verb: `roll it out`."""
@@ -74,7 +76,8 @@ VERBS: Final[tuple[Grave, ...]] = (
     Grave("API keys", "rotation of|revocation of|disclosure of|reuse of", "named", SECRET, is_noun=True),
     Grave(
         "file deletion",
-        "wipe|wipe … out|purge|nuke|erase|destroy|shred|trash|yeet|ditch|toss|toss … out|bin|blow … away|throw … away|throw … out|chuck|empty|obliterate|torch|do away with|unlink|clear … out|clean … out|dispose of|overwrite|clobber|discard|zap|sweep … away|burn … down|vaporize|delete|remove|drop|clean … up|tidy … up|get rid of|prune|axe|kill … off|scrap|flush|truncate|take … away|let go of|expire|eliminate|reclaim|wipe … clean|hose|rm|garbage-collect|cull|evict",
+        "wipe|wipe … out|purge|nuke|erase|destroy|shred|trash|yeet|ditch|toss|toss … out|bin|blow … away|throw … away|throw … out|chuck|empty|obliterate|torch|do away with|unlink|clear … out|clean … out|dispose of|overwrite|clobber|discard|zap|sweep … away|burn … down|vaporize|delete|remove|drop|clean … up|tidy … up|get rid of|prune|axe|kill … off|scrap|flush|take … away|let go of|expire|eliminate|reclaim|wipe … clean|hose|rm|garbage-collect|cull|evict",
+        harmless=r"players?|enem(?:y|ies)|boss(?:es)?|monsters?|npcs?|sprites?|bullets?|coins?|hearts?|loot|particles?|tiles?|projectiles?|weapons?|canvas|frames?|outliers|nans?|stop ?words|accents|diacritics",
     ),
     Grave("deployments", "decommission|tear … down|take … down|sunset|retire|deprovision|spin … down"),
     Grave(
@@ -85,7 +88,7 @@ VERBS: Final[tuple[Grave, ...]] = (
     Grave(
         "deployments",
         "deploy|redeploy|ship|roll … out|roll … back|roll … forward|promote|launch|go live|release|cut … over|switch … over|hotfix|push … live|put … live|bring … live|take … live|make … live|turn … live|bump prod|flip the switch|flip … on|turn … on for|fail … over",
-        harmless=r"browsers?|editor|app|apps|dev server|test server|debugger|repl|resources?|memory|connections?|locks?|file|types|resize|shell|preview|emulator|simulator",
+        harmless=r"browsers?|editor|app|apps|dev server|test server|debugger|repl|resources?|memory|connections?|locks?|file|types|resize|shell|preview|emulator|simulator|screen|info|costs?|address(?:es)?|methods?|rates?|fees?|zones?|details|calculator|estimates?|labels?|steps?|options?",
     ),
     Grave(
         "deployments",
@@ -108,7 +111,7 @@ VERBS: Final[tuple[Grave, ...]] = (
         "publishing",
         "ask|contact|send|send … out|post|share|notify|message|ping|submit|upload|forward|distribute|mail|reply|respond|tell|write|hand|put … up|push … out|leave|file|raise|get … out",
         "named",
-        r"announcements?|newsletters?|e?-?mails?|invit\w+|customers?|clients?|subscribers?|users|everyone|everybody|all hands|team|slack|discord|teams channel|mailing list|public|blog|twitter|linkedin|reddit|hacker news|forum|press|investors?|partners?|contractors?|vendors?|maintainers?|upstream|(?:github|gitlab|jira) (?:issue|ticket)|issue tracker|app stores?|play stores?|pypi|npm|crates\.io|crates|rubygems|docker ?hub|ghcr|registry|maven\S*|nuget|marketplace|gist|pastebin|the world|internet|outside|website|social\S*|tweets?|dms?|sms",
+        rf"announcements?|newsletters?|e?-?mails?|invit\w+|customers?|clients?|subscribers?|users|everyone|everybody|all hands|team|slack|discord|teams channel|mailing list|public|blog|twitter|linkedin|reddit|hacker news|forum|press|investors?|partners?|contractors?|vendors?|maintainers?|upstream|(?:github|gitlab|jira) (?:issue|ticket)|issue tracker|app stores?|play stores?|pypi|npm|crates\.io|crates|rubygems|docker ?hub|ghcr|registry|maven\S*|nuget|marketplace|gist|pastebin|the world|internet|outside|website|social\S*|tweets?|dms?|sms|{REGISTRIES}",
     ),
     Grave("spending", "buy|purchase|rent|lease|subscribe|pay|hire|top … up|splurge", harmless=r"attention"),
     Grave(
@@ -166,7 +169,7 @@ VERBS: Final[tuple[Grave, ...]] = (
     Grave(
         "database changes",
         "backfill|vacuum|reseed|re-seed|wipe|truncate|reindex|repartition|denormalize|denormalise",
-        harmless=r"random\w*|rng|prng|faker|text|long\S*|output|decimals?",
+        harmless=r"random\w*|rng|prng|faker|texts?|long\S*|output|decimals?|prompts?|titles?|names?|sequences?|strings?|inputs?|descriptions?|summar\w+|captions?|context|sentences?|documents?|articles?|reviews?|labels?|gradients?|series|digits|floats?|it|them",
     ),
     Grave(
         "database changes",

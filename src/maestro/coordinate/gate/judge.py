@@ -19,6 +19,8 @@ from maestro.coordinate.gate.effects import effects_of
 from maestro.coordinate.gate.findings import MOST_EVIDENCE, Findings
 from maestro.coordinate.gate.folding import fold_text, is_disguised, keep_letters, plain_lines, readings
 from maestro.coordinate.gate.languages import other_languages
+from maestro.coordinate.gate.likeness import how_grave
+from maestro.coordinate.gate.likeness_file import wording
 from maestro.coordinate.gate.outside import strange_wishes
 from maestro.coordinate.gate.pronouns import CODE_NOUNS, PRONOUNS
 from maestro.coordinate.gate.quoted_commands import commands_in
@@ -30,6 +32,9 @@ from maestro.fleet.answers import parse_answer
 
 DISGUISED: Final = "disguised"
 LASTING: Final = "lasting"
+ALIKE: Final = "alike"
+SURE_SHARE: Final = 0.75  # of likeness, in a policy that escalates only what is sure
+WARY_SHARE: Final = 0.6
 _MOST_TEXT: Final = 40_000
 _MOST_FINDINGS: Final = 12
 
@@ -78,6 +83,7 @@ def gate(question: Question, policy: Policy, proposed: str = "") -> GateVerdict:
         _words(texts, found)
         _pronouns(question, texts, found)
         _kind(question, proposed, texts, found)
+        _likeness(question, proposed, found)
     elif any(text.kind == "shell" for text in texts):
         for text in texts:
             if text.kind == "shell" and (why := parse_shell(text.text).unreadable):
@@ -89,10 +95,12 @@ def gate(question: Question, policy: Policy, proposed: str = "") -> GateVerdict:
 
 
 def _asked(question: Question, part: str) -> list[Text]:
-    found = [Text(f"{part}question", question.text)]
+    if used := tools.whole_use(question):
+        found = [used._replace(where=f"{part}question")]
+    else:
+        found = [Text(f"{part}question", question.text), *tools.detail_texts(question, part)]
     if question.header and question.kind != "permission":
         found.append(Text(f"{part}header", question.header))
-    found += tools.detail_texts(question, part)
     for number, option in enumerate(question.options, 1):
         if not option.description and fold_text(option.label).rstrip(" .…") in _OWN_WORDS:
             continue
@@ -108,6 +116,8 @@ def _asked(question: Question, part: str) -> list[Text]:
         found += _asked(each, f"{part}part {number}, ")
     if question.preamble and _needs_preamble(question):
         found.append(Text(f"{part}preamble", question.preamble))
+    elif question.kind in {"choice", "multi_choice", "free_text"}:
+        found.append(Text(f"{part}preamble", prose.consequences(fold_text(question.preamble))))
     # A character more than is looked at, so that it is seen to be too long.
     return [text._replace(text=text.text[: _MOST_TEXT + 1]) for text in found if text.text.strip()]
 
@@ -188,7 +198,7 @@ def _disguise(text: Text, found: Findings) -> None:
             DISGUISED, text.where, fold_text(text.text), "Words are written so that they would not be found."
         )
     if (
-        text.kind != "shell"
+        (text.kind != "shell" or text.where.endswith("question"))
         and text.where != "answer"
         and (claim := prose.CLAIMS.search(fold_text(text.text)))
     ):
@@ -281,9 +291,12 @@ def _category(
 ) -> None:
     patterns = [(pattern, True) for pattern in category.sure]
     patterns += [(pattern, False) for pattern in category.wary] if found.is_wary else []
+    patterns += [(pattern, True) for pattern in category.topics]
     for pattern, is_sure in patterns:
-        said = prose.said(pattern, document)
+        said = prose.said(pattern, document, is_topic=pattern in category.topics)
         if said is None or (not is_sure and prose.describes(document, said)):
+            continue
+        if category.name == "database changes" and prose.is_of_a_frame(document, said):
             continue
         if is_sure or _where(said.start, places) not in found.certain_only:
             why = asks_to(category.name) if is_sure else may_be_to(category.name)
@@ -357,6 +370,19 @@ def _kind(question: Question, proposed: str, texts: list[Text], found: Findings)
         asked = [prose.clauses(fold_text(text.text)) for text in texts if text.where == "question"]
         if not all(map(prose.only_looks, asked)):
             found.change("question", question.text)
+
+
+def _likeness(question: Question, proposed: str, found: Findings) -> None:
+    """Where no rule speaks: whether it is worded as questions are that people decide themselves."""
+    if found.all or question.kind in {"permission", "dialog"}:
+        return
+    covered = [bool(found.of(category.name)) for category in known.built_in_prose()]
+    if sum(covered) * 2 < len(covered) or prose.only_looks(prose.clauses(fold_text(question.text))):
+        return  # a policy of a few words of its own is taken at these; a look is no deed
+    liked = how_grave(question, proposed, wording())
+    if liked is not None and liked.share >= (WARY_SHARE if found.is_wary else SURE_SHARE):
+        words = ", ".join(word.strip("^$ ") for word in liked.by)
+        found.add(ALIKE, "question", words, "It is worded like questions that people decide themselves.")
 
 
 def _is_skipped(question: Question, proposed: str) -> bool:

@@ -44,6 +44,11 @@ GUARDS: Final = (
     r"|permissions? (?:checks?|prompts?)|approval (?:prompts?|checks?)|the approval|guardrails?|safety checks?|brute[- ]force protection|session expiry|vulnerability (?:checks?|scans?)|dependency scanning|strict host key checking|authentication middleware|auth middleware|login"
 )
 HOSTS: Final = r"(?:production|prod|staging|live|kubernetes|k8s|cluster|vercel|heroku|aws|gcp|azure|netlify|fly\.io|cloudflare|cloud run|lambda|ecs|eks|gke|digitalocean|render|railway|firebase|server|servers|the server|infra|infrastructure|app store|play store|users|customers|canary|pre-?prod|uat|edge|cdn|github pages)"
-PLATFORM_NOUN: Final = r"(?! (?:scripts?|targets?|steps?|jobs?|workflows?|configs?|configuration|docs?|guide|commands?|keys?|buttons?|pipelines?|stages?|urls?|sections?|notes?|manifests?|settings?|templates?|checklists?|process|strateg(?:y|ies)|dates?|names?|versions?|previews?))"
+PLATFORM_NOUN: Final = r"(?! (?:scripts?|targets?|steps?|jobs?|workflows?|configs?|configuration|docs?|guide|commands?|keys?|buttons?|pipelines?|stages?|urls?|sections?|notes?|manifests?|settings?|templates?|checklists?|process|strateg(?:y|ies)|dates?|names?|versions?|previews?|histor(?:y|ies)|logs?|lists?|status|timelines?|badges?|events?|pages?|views?|tables?|dashboards?|icons?|labels?|frequency|metrics|cards?|tabs?|widgets?|columns?|filters?))"
 CODE_OBJECT: Final = r"(?:stack|queue|array|list|heap|vector|buffer|slice|set|map|history stack|router|events? onto|notifications?)"
 BRANCHES: Final = r"(?<!else )(?<!if )(?<!dead )(?<!default )(?<!error )(?<!unreachable )(?<!catch )(?<!fallback )(?<!true )(?<!false )(?<!code )(?<!switch )branch(?:es)?"
+# Where things are handed in for others to have: registries, stores, archives.
+REGISTRIES: Final = (
+    r"npm|pypi|test ?pypi|crates\.io|rubygems|packagist|hackage|cpan|cran|ctan|bioconductor|conda-forge|anaconda\.org|hex\.pm|pub\.dev|jsr|nuget|maven central|sonatype|docker ?hub|ghcr|quay|zenodo|figshare|dryad|osf|arxiv|biorxiv|medrxiv|openreview|ncbi|sra|genbank|kaggle|hugging ?face(?: hub)?|model hub"
+    r"|(?:chrome )?web ?store|app ?stores?|play ?stores?|(?:vs ?code |jetbrains |atlassian |aws )?marketplace|f-droid|flathub|homebrew(?: core)?|snap ?store|microsoft store|test ?flight|itch\.io|itch|steam|beta testers|melpa|opam|artifactory|nexus|terraform registry|github releases|product hunt"
+)

@@ -25,7 +25,7 @@ _REQUEST: Final = re.compile(
 )
 # Ordinary work on code, words about words, and verbs too common to say anything; `grave_verbs` knows what of it is grave.
 _ORDINARY: Final = re.compile(
-    r"(?:re-?)?(?:keep|write|extract|rename|name|call|mock|stub|refactor|convert|format|show|print|return|throw|implement|test|check|read|look|see|view|list|search|find|explain|describe|document|mention|note|comment|review|inspect|compare|analy[sz]e|investigate|measure|profile|benchmark|count|display|render|parse|validate|verify|type|annotate|cache|sort|group|filter|map|iterate|loop|wrap|inline|hoist|factor|simplify|clarify|improve|optimi[sz]e"
+    r"(?:re-?)?(?:keep|bundle|hydrate|prerender|animate|crop|plot|impute|weight|half|write|extract|rename|name|call|mock|stub|refactor|convert|format|show|print|return|throw|implement|test|check|read|look|see|view|list|search|find|explain|describe|document|mention|note|comment|review|inspect|compare|analy[sz]e|investigate|measure|profile|benchmark|count|display|render|parse|validate|verify|type|annotate|cache|sort|group|filter|map|iterate|loop|wrap|inline|hoist|factor|simplify|clarify|improve|optimi[sz]e"
     r"|align|indent|style|colou?r|draw|design|model|sketch|outline|draft|plan|structure|organi[sz]e|arrange|port|translate|generate|build|compile|lint|debug|trace|log|handle|catch|assert|expect|cover|support|default|prefer|choose|pick|select|decide|assume|treat|consider|continue|proceed|ask|wait|stay|stick|need|want|like|know|think|mean|say|answer|help|work|define|declare|import|include|exclude|inherit|subclass|compose|combine|concatenate|join|append|prepend|insert|split"
     r"|serialize|deserialize|encode|decode|round|pad|trim|strip|escape|quote|normali[sz]e|lowercase|uppercase|capitalize|pluralize|adopt|hide|highlight|label|represent|emit|dispatch|listen|watch|poll|retry|await|query|paginate|throttle|debounce|memoize|lazy-load|preload|prefetch|minify|chunk|stream|buffer|batch|base|scaffold|spike|prototype|experiment|guess|infer|derive|compute|calculate|estimate|double-check|cross-check|reproduce|simulate|emulate|focus|resolve|solve|tackle|separate|isolate"
     r"|decouple|encapsulate|abstract|generali[sz]e|speciali[sz]e|parametri[sz]e|parameterize|fold|collapse|nest|flatten|reverse|shuffle|sample|initiali[sz]e|understand|learn|remember|confirm|suggest|recommend|propose|summari[sz]e|depend|rely|belong|happen|match|differ|vary|exist|remain|become|rewrite|reword|rephrase|restructure|reorder|reformat|revisit|rethink|rework|worry|hear"
@@ -71,6 +71,12 @@ _SPOKEN_OF: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             "file deletion",
         ),
     )
+)
+# “The admin page”, “a server component”, “on the server or the client”: parts of the program, called after something outside.
+_PART_OF_PROGRAM: Final = re.compile(
+    r"(?<![\w-])(?:admin|account|customer|billing|subscription|log-?in|production|server|site|database|db|table|security|permissions?|user|public|live|invoice|budget|refund|payment|access|policy|host|process|storage|folder|upload|backup|archive|cloud|domain|region|environment|cluster|vendor|partner|client|contract|quota|history|schema|document|contact|checkout|shipping|password|secret)s?[- ]"
+    r"(?:spa|ui|app|apps|panels?|pages?|bundles?|area|views?|forms?|themes?|sidebar|routes?|screens?|side|components?|actions?|rendering|rendered|state|code|responses?|errors?|menus?|tabs?|lists?|grids?|cards?|headers?|footers?|layouts?|models?|class(?:es)?|types?|chunks?|address(?:es)?|links?|buttons?|fields?|names?|icons?|labels?|columns?|widgets?|modals?|picker|selector|dropdown|santa|info)\b"
+    r"|\bon the server (?=or\b|and then on the client)|\bor (?:on |in )?the server\b|\bserver(?=-side\b)"
 )
 _MODAL: Final = re.compile(r"(?:should|shall|can|could|may|must|would) [^\s|]+$")
 # “Should I do that?”: what it is stands in the sentence before.
@@ -150,7 +156,7 @@ def strange_wishes(document: str) -> list[Wish]:
         if _IN_CODE.search(what_is_done(about)):
             continue
         for nouns, category in _SPOKEN_OF:
-            if noun := nouns.search(sentence):
+            if noun := nouns.search(_PART_OF_PROGRAM.sub(" ", sentence)):
                 found.setdefault(category, Wish(match.start("verb"), f"{verb} … {noun[0]}", category))
                 break
     return list(found.values())

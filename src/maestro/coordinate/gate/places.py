@@ -23,7 +23,10 @@ _SECRET: Final = re.compile(
     r"|(?:client_)?secrets?(?:\.[\w.]+)?|[\w-]*service[-_]?account[\w-]*\.json|shadow|gshadow|sudoers|master\.key|tokens?\.json"
     r"|auth\.json|oauth_creds\.json|terraform\.tfstate|kubeconfig|wallet\.dat|\.bash_history|\.zsh_history)$"
     r"|(?:^|/)\.(?:ssh|aws|gnupg|kube|azure|password-store)(?:/|$)|\.config/(?:gcloud|gh|op)(?:/|$)|\.docker/config\.json"
-    r"|/proc/\S*/environ|(?:^|/)(?:secrets?|credentials|private[-_]?keys?)/|login\.keychain",
+    r"|(?:^|/)\.(?:kaggle|huggingface|databricks|snowsql|vercel|netlify|heroku|wandb|openai|anthropic|fly|supabase|railway|stripe|terraform\.d|oci|bluemix|minikube|step|cloudflared|wrangler|ngrok2?|subversion/auth|purple|thunderbird|mozilla|1password)(?:/|$)"
+    r"|(?:^|/)\.(?:databrickscfg|boto|s3cfg|dockercfg|terraformrc|renviron|mylogin\.cnf|edgerc|ovhapi|vault_pass\w*|fetchmailrc|msmtprc|mbsyncrc|authinfo|cdsapirc|ecmwfapirc|condarc|pip/pip\.conf|osfcli\.config|zenodo|gitlab-token|github-token|token|jupyter/\S*password\S*)$"
+    r"|\.m2/settings(?:-security)?\.xml|\.gradle/gradle\.properties|\.cargo/credentials\S*|\.gem/credentials|\.nuget/\S*nuget\.config|\.composer/auth\.json|\.cache/huggingface/(?:token|stored_tokens)|\.config/(?:rclone|hub|doctl|glab-cli|sops|containers/auth|heroku|configstore|wandb|kaggle|openai|gspread|pip/pip\.conf|hcloud|scw|linode-cli|flyctl|netlify|vercel|stripe|supabase|google-chrome|chromium)(?:/|\.|$)"
+    r"|(?:^|/)(?:cookies|login data|key4\.db|logins\.json)$|application_default_credentials|/proc/\S*/environ|(?:^|/)(?:secrets?|credentials|private[-_]?keys?)/|login\.keychain",
     re.IGNORECASE,
 )
 _PUBLIC_KEY: Final = re.compile(r"\.pub$|known_hosts$|\.ssh/config$", re.IGNORECASE)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from maestro.coordinate.gate.nouns import OF_CODE
+
 _IT: Final = r"(?:it|them|this|these|that|those|both|the rest|all|all of (?:it|them|these|those)|the (?:old|existing|current|previous|other|duplicate|unused|stale|orphaned|obsolete|generated|whole) (?:one|ones|thing))"
 _ENDED: Final = r"(?= *(?:$|\||,|and|or|now|first|anyway|too|entirely|completely|permanently|as well|from|before|then|instead|yourself|manually|here|so|with|without|immediately|if|once))"
-CODE_NOUNS: Final = re.compile(
-    r"\b(?:imports?|functions?|variables?|flags?|lines?|comments?|methods?|class(?:es)?|param\w*|arguments?|props?|types?|annotations?|helpers?|todos?|code|attributes?|selectors?|rules?|dependenc(?:y|ies)|features?|options?|statements?|fields?|keys? (?:of|in)|headers?|sections?|paragraphs?|words?|checks?|conditions?|decorators?|aliases|enum|constants?|endpoints?|components?|stylesheets?|css|warnings?|asserts?\w*|mocks?|blocks?|wrappers?|exports?|overloads?|config (?:option|key)|tests?|cases?|items?|values?|elements?|package)\b"
-)
+CODE_NOUNS: Final = re.compile(rf"\b(?:{OF_CODE})\b")
 PRONOUNS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str], str], ...]] = (
     (
         re.compile(rf"(?:^|\| |, |\b)(?:delete|deleting|remove|removing|wipe|erase|purge|destroy|nuke|trash|rm|overwrite|overwriting|discard|get rid of|clean (?:it|them) up|clobber|empty|drop) (?:{_IT}){_ENDED}|(?:^|\| )(?:yes ,? ?)?(?:delete|wipe|erase|purge|destroy|overwrite|remove)(?: (?:now|anyway|everything|all))?(?= *\|)"),
@@ -23,12 +23,12 @@ PRONOUNS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str], str], ...]] = (
     ),
     (
         re.compile(rf"\b(?:run|apply|execute|running|applying|re-?run|revert|roll (?:it|them|this) back|squash) (?:{_IT}){_ENDED}|(?:^|\| )(?:yes ,? ?)?(?:run|apply|execute)(?: now)?(?= *\|)"),
-        re.compile(r"\b(?:migrations?|migrate|alter table|drop (?:table|column)|schema change|terraform|sql (?:script|statement)|delete from)\b"),
+        re.compile(r"\.(?:delete|truncate|drop|destroy)\b|\b(?:migrations?|migrate|alter table|drop (?:table|column)|schema change|terraform|sql (?:script|statement)|delete from|\w*delete_all|\w*destroy_all|\w*deletemany|\w*drop_all)\b"),
         "database changes",
     ),
     (
-        re.compile(rf"\b(?:run|execute|running|executing|source|eval|install) (?:{_IT}){_ENDED}"),
-        re.compile(r"\b(?:downloaded|curl|wget|install(?:er)? script|from the internet|https?://|remote script|third[- ]party script|setup script from)\b"),
+        re.compile(rf"\b(?:run|execute|running|executing|source|eval|install|try|use) (?:{_IT}){_ENDED}"),
+        re.compile(r"\b(?:gist|pastebin|stack ?overflow|downloaded|curl|wget|install(?:er)? script|from the internet|https?://|remote script|third[- ]party script|setup script from)\b"),
         "network fetch-and-run",
     ),
     (
@@ -45,6 +45,11 @@ PRONOUNS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str], str], ...]] = (
         re.compile(rf"\b(?:kill|stop|terminate|restart|uninstall) (?:{_IT}){_ENDED}"),
         re.compile(r"\b(?:process(?:es)?|pid|service|daemon|port \d+|nginx|postgres|docker daemon|system package)\b"),
         "system changes",
+    ),
+    (
+        re.compile(rf"\b(?:sign|accept|agree to) (?:{_IT}){_ENDED}"),
+        re.compile(r"\b(?:cla|contract|agreement|terms|eula|nda|dpa|licen[cs]e terms)\b"),
+        "security decisions",
     ),
     (
         re.compile(rf"\b(?:disable|skip|bypass|turn off|remove|ignore|suppress|grant|trust|expose|open|accept|allow) (?:{_IT}){_ENDED}"),

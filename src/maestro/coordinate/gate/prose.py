@@ -31,7 +31,7 @@ _INTENT: Final = re.compile(
     r"(?:(?!and\b|then\b|,|or\b|but\b|so\b)\S+ ){0,4}?(?:how|which|what|whether|why|when|where|who|that)(?: (?!and\b|then\b|,|or\b|but\b|so\b|before\b|after\b)\S+)*? $"
 )
 _HOW: Final = re.compile(
-    r"(?:^|\| ?|, )(?:how|what|why|where|when) (?:do|does|did|would|is|are|to|we|exactly|the|happens|this|that)(?: (?!and\b|then\b|,|or\b|but\b|so\b)\S+){0,5}? $"
+    r"(?:^|\| ?|, )(?!what is not )(?:how|what|why|where|when) (?:do|does|did|would|is|are|to|we|exactly|the|happens|this|that)(?: (?!and\b|then\b|,|or\b|but\b|so\b)\S+){0,5}? $"
 )
 _MADE: Final = (
     "function|method|endpoint|button|tests?|test case|helper|handler|route|option|flag|feature|page|screen|modal|dialog|class|docs?|comment|example|section|guide|case|scenario|message|warning"
@@ -68,6 +68,17 @@ _POINTS: Final = re.compile(
 _DEICTIC: Final = re.compile(
     r"\b(?:this|that|it|these|those|them|so|above|following|plan|steps?|proposal|approach|everything|all|both|one|same|ahead|proceed|continue|option|command|changes?)\b"
 )
+# The sentence is about how something is called, shown, tested or described.
+_TOLD: Final = re.compile(
+    r"\b(?:docs?|docstrings?|documentation|readme|changelog|icons?|labels?|colou?rs?|wording|headings?|captions?|enums?|variables?|rename|renamed|unit tests?|test cases?|in (?:the )?tests?|tests? (?:for|of)|mocks?|mocked|fixtures?"
+    r"|tooltips?|sections?|diagrams?|toasts?|banners?|modals?|spinners?|snackbars?|meters?|indicators?|placeholders?|error messages?|messages? (?:say|read|be)|parser|tokenizer|lexer|be called|be named|paragraphs?|screenshots?|storybook|animations?)\b"
+)
+_COMES_OF_IT: Final = re.compile(
+    r"\b(?:would|otherwise|rest|remainder|others?|whatever|everything else|either way|not kept)\b"
+)
+_FRAME: Final = re.compile(
+    r"\b(?:data ?frames?|pandas|polars|numpy|nans?|missing (?:values?|labels?)|training (?:frame|set|data|split)|(?:test|validation) (?:set|split)|outliers?|in-memory|array)\b"
+)
 _MOST_BEFORE: Final = 300
 _SHORT: Final = 14
 _ASKS_WHICH: Final = re.compile(r"(?:which|what|how|where|who|whose|why|when)\b")
@@ -96,14 +107,23 @@ def clauses(folded: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
-def said(pattern: re.Pattern[str], prose: str) -> Said | None:
-    """The first place where this is asked for."""
+def said(pattern: re.Pattern[str], prose: str, *, is_topic: bool = False) -> Said | None:
+    """The first place where this is asked for. A topic needs a sentence that decides on it, and not on words about it."""
     for match in pattern.finditer(prose):
+        if is_topic and _TOLD.search(_sentence(prose, match.start())):
+            continue
         start = max(prose.rfind("|", 0, match.start()) + 1, match.start() - _MOST_BEFORE)
         before = prose[start : match.start()].lstrip()
         if counts(before, prose) and not _LOOKS.match(before + match[0]) and not _names_part(match, prose):
             return Said(match.start(), match[0])
     return None
+
+
+def _sentence(document: str, at: int) -> str:
+    """The sentence that this place is in, as far as it matters."""
+    start = max(document.rfind("|", 0, at) + 1, at - _MOST_BEFORE)
+    end = document.find("|", at)
+    return document[start : min(end if end >= 0 else len(document), at + _MOST_BEFORE)]
 
 
 def counts(before: str, prose: str) -> bool:
@@ -142,6 +162,17 @@ def points_back(text: str) -> bool:
         and bool(_POINTS.search(text))
         and (len(words) <= 4 or bool(_DEICTIC.search(text)))
     )
+
+
+def consequences(folded: str) -> str:
+    """The sentences that say what comes of the answer: “The others would be erased.”"""
+    return " . ".join(sentence for sentence in clauses(folded).split("|") if _COMES_OF_IT.search(sentence))
+
+
+def is_of_a_frame(document: str, found: Said) -> bool:
+    """Whether it is about rows in memory, such as a data frame's, and not a database's."""
+    sentence = _sentence(document, found.start)
+    return bool(_FRAME.search(sentence)) and not _LIVE.search(sentence)
 
 
 def only_looks(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from maestro.coordinate.gate.tools import looks_like_shell
+from maestro.coordinate.gate.command_lines import looks_like_shell
 
 _FENCE: Final = re.compile(r"```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _INLINE: Final = re.compile(r"`+([^`\n]{2,400})`+")

@@ -21,12 +21,16 @@ MOST_LENGTH: Final = 60_000
 SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "rbash"})
 INTERPRETERS: Final = frozenset(
     {"python", "python2", "python3", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua",
-     "pwsh", "powershell", "osascript", "tclsh", "rscript", "pypy", "pypy3"}
+     "pwsh", "powershell", "osascript", "tclsh", "Rscript", "R", "pypy", "pypy3", "julia", "tsx", "ts-node",
+     "elixir", "groovy", "clojure", "clj", "bb", "raku", "octave", "scala", "ghc", "irb", "jshell"}
 )  # fmt: skip
 _CODE_FLAGS: Final = frozenset(
     {"-c", "-e", "-E", "-r", "-p", "-pe", "-ne", "-pi", "-i", "-lne", "-ane", "--eval", "--print",
      "-command", "-Command", "eval"}
 )  # fmt: skip
+# The grammar's scanner looks letters up in a table for ASCII, and a letter far behind its end crashes the process. Every
+# byte of another letter is a part of a word as a percent sign is one, and places stay the same.
+_AS_ASCII: Final = bytes(byte if byte < 0x80 else ord("%") for byte in range(256))
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _EXPANSIONS: Final = frozenset(
     {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
@@ -94,7 +98,7 @@ def _parse(text: str, depth: int) -> Line:
     if "\0" in text:
         return Line(unreadable="it holds a null character")
     source = text.encode("utf-8", errors="replace")
-    root = _parser().parse(source).root_node
+    root = _parser().parse(source.translate(_AS_ASCII)).root_node
     reading = _Reading(source, depth)
     if root.has_error:
         reading.unreadable.append("it is no shell command that can be parsed")

@@ -14,7 +14,8 @@ _CHANGE: Final = Effect("change")
 
 CLIENTS: Final = frozenset(
     {"psql", "mysql", "mariadb", "sqlite3", "sqlite", "mongo", "mongosh", "sqlplus", "pgcli", "mycli",
-     "litecli"}
+     "litecli", "duckdb", "clickhouse-client", "clickhouse", "cqlsh", "usql", "sqlcmd", "trino", "presto",
+     "snowsql", "questdb", "rqlite", "osqueryi", "dolt", "pgsql", "isql", "ysqlsh", "beeline", "impala-shell"}
 )  # fmt: skip
 _SQL_COMMENT: Final = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 _SQL_READS: Final = re.compile(
@@ -30,18 +31,38 @@ _MONGO_READS: Final = re.compile(
     r"^\s*(?:db\.)?(?:\w+\.)?(?:find|findone|count|countdocuments|aggregate|stats|getcollectionnames|explain|getindexes|show|version|distinct|printjson)\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
-_CODE_FLAGS: Final = {"-c", "-e", "--command", "--execute", "--eval", "-Q", "-q", "-cmd"}
+_CODE_FLAGS: Final = {
+    "-c",
+    "-e",
+    "--command",
+    "--execute",
+    "--eval",
+    "-Q",
+    "-q",
+    "-cmd",
+    "--query",
+    "--sql",
+    "--statement",
+}
 
+# How libraries for databases, in whatever language, call what writes or deletes many things at once.
+_BULK_CHANGES: Final = (
+    r"\b(?:drop\s+(?:table|database|schema)|truncate\s+table|delete\s+from|alter\s+table|insert\s+into|update\s+\w+\s+set|flushall|flushdb)\b"
+    r"|\.objects\b.*\.(?:delete|update|create|bulk_\w+|get_or_create|update_or_create|save)\(|\.query\(.*\)\..*\bdelete\(|\bsession\.(?:delete|commit|bulk_\w+|execute\(\s*(?:delete|update|insert))\b"
+    r"|\b(?:drop_all|create_all|drop_database|drop_collection|drop_tables?|drop_schema|drop_index|delete_by_query|delete_many|delete_one|insert_many|update_many|replace_one|bulk_write|bulk_create|bulk_update|delete_objects?|delete_bucket|delete_table)\b"
+    r"|\b(?:dropdatabase|dropcollection|dropindex|droptable|dropschema|deletemany|deleteone|updatemany|insertmany|findoneanddelete|executeraw\w*|queryrawunsafe|ensuredeleted|executedelete\w*|executeupdate\w*|removerange|deleteall\w*|deletebyid|automigrate|forcedelete|dbremovetable|dbwritetable|dbexecute|dbsendstatement|dbappendtable|indices\.delete)\b"
+    r"|[.:](?:delete_all|destroy_all|destroy!?|update_all|insert_all!?|upsert_all|delete_by|destroy_by|delete!|drop|del|truncate|purge)\b\s*(?:\(|$|\}|;|\)|\s&|['\"])|find_each\(&:(?:destroy|delete)|repo\.(?:delete|update|insert)\w*|(?:->|::)(?:delete|truncate|forcedelete|drop\w*|update|insert|upsert)\(|sync\(\s*\{\s*force|\.unscoped\(\)|\.clear\(\)\s*;?\s*//\s*db"
+)
 _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), category, why)
     for pattern, category, why in (
         (
-            r"\brmtree\b|\bos\.(?:remove|unlink|rmdir|removedirs)\b|\.unlink\(|\.rmdir\(|unlink(?:sync)?\s*\(|\brm(?:dir)?sync\b|fs(?:\.promises)?\.rm\b|rimraf|file\.delete|fileutils\.rm|\bunlink\b|remove_dir_all|send2trash",
+            r"\brmtree\b|\bos\.(?:remove|unlink|rmdir|removedirs)\b|\.unlink\(|\.rmdir\(|unlink(?:sync)?\s*\(|\brm(?:dir)?sync\b|fs(?:\.promises)?\.rm\b|rimraf|file\.delete|fileutils\.rm|\bunlink\b|remove_dir_all|send2trash|\bfile\.remove\b|\bunlink\(|\brm\(|file_delete\(|dir_delete\(|files\.delete",
             "file deletion",
             "its code deletes files",
         ),
         (
-            r"\bos\.(?:system|popen|exec\w*|spawn\w*)\b|\bsubprocess\b|child_process|\bexecsync\b|\bspawnsync\b|\bsystem\s*\(|\bpopen\b|%x[\[{(]|`[^`]+`|shell_exec|\bpty\.spawn|proc_open|passthru|kernel\.exec|deno\.(?:run|command)|bun\.(?:spawn|\$)",
+            r"\bos\.(?:system|popen|exec\w*|spawn\w*)\b|\bsubprocess\b|child_process|\bexecsync\b|\bspawnsync\b|\bsystem\s*\(|\bpopen\b|%x[\[{(]|`[^`]+`|shell_exec|\bpty\.spawn|proc_open|passthru|kernel\.exec|\bsystem2\s*\(|processbuilder|runtime\.exec|deno\.(?:run|command)|bun\.(?:spawn|\$)",
             "unreadable",
             "its code runs other programs",
         ),
@@ -56,10 +77,11 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
             "its code talks to other machines",
         ),
         (
-            r"\b(?:drop\s+(?:table|database|schema)|truncate\s+table|delete\s+from|alter\s+table|insert\s+into|update\s+\w+\s+set|flushall|flushdb|drop_all|drop_database|dropdatabase|deletemany|drop_table|create_all)\b|\.objects\..*\.delete\(|\.(?:delete_all|destroy_all|drop)\b\(?",
-            "database changes",
-            "its code changes a database",
+            r"devtools::release|submit_cran|rsconnect::deploy|push_to_hub|upload_(?:file|folder|large_folder)\(|create_release|send_?mail|send_message|chat_postmessage",
+            "publishing",
+            "its code sends something out to others",
         ),
+        (_BULK_CHANGES, "database changes", "its code changes a database"),
         (
             r"os\.environ(?!\.get\(['\"](?:home|path|user|pwd|lang|term|shell|ci|node_env|virtual_env|pythonpath)|\[['\"](?:home|path|user|pwd|virtual_env|pythonpath))|process\.env(?!\.(?:node_env|path|home|ci|port))|\benv\[|\$env:|getenv\(['\"]\w*(?:key|token|secret|pass)|\.env['\"]|id_rsa|\.ssh/|\.aws/",
             "API keys",
@@ -80,6 +102,13 @@ _WRITES_FILE: Final = re.compile(
 _CHANGING_METHOD: Final = re.compile(r"^(?:post|put|patch|delete)$", re.IGNORECASE)
 _LOCAL: Final = re.compile(
     r"(?:^|//|@)(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0|host\.docker\.internal)(?:[:/?]|$)|^:\d+|\$\{?(?:BASE_URL|HOST|PORT)"
+)
+# Ports that data stores answer requests on, and what only they are asked for.
+_STORE: Final = re.compile(
+    r":(?:9200|9201|5984|8983|6333|8086|2379|8500|7474|8529|7700|8108|19530|8123)(?:/|$)|/_(?:delete_by_query|bulk|reindex|update_by_query|close|aliases|all)\b"
+)
+_STORE_READS: Final = re.compile(
+    r"/_(?:search|count|cat|mapping|cluster|stats|msearch|explain|analyze|validate)\b|/api/v\d/query\b"
 )
 _DATA_FLAGS: Final = frozenset(
     {"-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "-F", "--form", "-T",
@@ -104,9 +133,13 @@ def sql_effects(text: str) -> list[Effect]:
 def client_effects(name: str, words: list[str], stdin: str) -> list[Effect]:
     """A database's own command line."""
     given = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _CODE_FLAGS]
-    given += [word.split("=", 1)[1] for word in words if re.match(r"--(?:command|execute|eval)=", word)]
-    given += [word[2:] for word in words if re.match(r"-[ce]\S+", word) and name != "sqlite3"]
-    if name in {"sqlite3", "sqlite"}:
+    given += [
+        word.split("=", 1)[1]
+        for word in words
+        if re.match(r"--(?:command|execute|eval|query|sql|statement)=", word)
+    ]
+    given += [word[2:] for word in words if re.match(r"-[ce]\S+", word) and name not in {"sqlite3", "duckdb"}]
+    if name in {"sqlite3", "sqlite", "duckdb"} and not given:
         given += [word for word in words if not word.startswith("-")][1:]
     if stdin:
         given.append(stdin)
@@ -151,6 +184,12 @@ def django_effects(words: list[str]) -> list[Effect]:
             else [Effect("wary", "database changes", "manage.py writes migrations")]
         )
     return [_CHANGE]
+
+
+def query_effects(words: list[str]) -> list[Effect]:
+    """`bq query` and its like: the statement is the last operand."""
+    given = [word for word in words if not word.startswith("-")]
+    return sql_effects(given[-1]) if given else [Effect("sure", "database changes", "it runs SQL")]
 
 
 def code_effects(code: str) -> list[Effect]:
@@ -198,6 +237,10 @@ def request_effects(name: str, words: tuple[str, ...]) -> list[Effect]:
         found.append(Effect("sure", "security decisions", "it sends a file to another machine"))
     elif (given or _CHANGING_METHOD.match(method)) and not is_local:
         found.append(Effect("sure", "security decisions", "it sends data to another machine"))
+    elif (given or _CHANGING_METHOD.match(method)) and any(
+        _STORE.search(word) and not _STORE_READS.search(word) for word in words
+    ):
+        found.append(Effect("sure", "database changes", "it changes a data store by a request"))
     elif _CHANGING_METHOD.match(method) and method.casefold() == "delete":
         found.append(Effect("wary", "database changes", "it deletes something by a request"))
     for at, word in enumerate(words[:-1]):

@@ -25,7 +25,7 @@ _PLAIN_TOOLS: Final = frozenset(
 _SCRIPT_RUNNERS: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
 _RISKY_NAMES: Final[tuple[tuple[str, str], ...]] = (
     (
-        r"deploy\w*|rollout|rollback|provision|teardown|prod|production|staging|promote|golive|terraform|k8s|infra",
+        r"deploy\w*|rollout|rollback|provision|teardown|prod|production|staging|promote|golive|terraform|k8s|infra|apply|destroy|redeploy|failover",
         "deployments",
     ),
     (r"publish|release|ship|upload|announce|changelog:push", "publishing"),
@@ -38,6 +38,14 @@ _RISKY_NAMES: Final[tuple[tuple[str, str], ...]] = (
     (r"push|commit|forcepush|tag|sync-upstream|merge", "git operations"),
     (r"sudo|root|bootstrap-machine|provisioning", "system changes"),
     (r"pwn|exploit|payload|backdoor|exfil\w*|miner|keylog\w*", "security decisions"),
+)
+
+
+_SCRIPTS: Final = frozenset(
+    {*SHELLS, "python", "node", "ruby", "perl", "php", "tsx", "ts-node", "deno", "bun", "Rscript", "julia"}
+)
+_RISKY_OPTION: Final = re.compile(
+    r"^--(?!no-|skip-|without-)(?:[\w-]+-)?(?:(?:delete|wipe|purge|destroy|nuke|erase)(?:-\w+)*$|(?P<live>(?:env|environment|stage|target)=(?:prod|production|live)$|(?:prod|production|live|deploy|publish)$))"
 )
 
 
@@ -61,9 +69,21 @@ def task_effects(name: str, operands: list[str]) -> list[Effect]:
     ):
         script = operands[1:2] if operands[0] in {"run", "artisan"} else operands[:1]
         if script and script[0].endswith("manage.py"):
-            return [Effect(*what) for what in statements.django_effects(operands[1:])]
+            return [*statements.django_effects(operands[1:]), *risky_names(operands[1:2])]
         return risky_names([stem(word) for word in script])
     return []
+
+
+def option_effects(name: str, flags: list[str]) -> list[Effect]:
+    """Options of a script of the project that say what it does: `--delete-all`, `--env=prod`."""
+    if name not in _SCRIPTS or any("dry" in flag for flag in flags):
+        return []
+    found = [(flag, _RISKY_OPTION.search(flag.casefold())) for flag in flags]
+    return [
+        Effect("sure", "deployments" if said["live"] else "file deletion", "the option says so", flag)
+        for flag, said in found
+        if said
+    ]
 
 
 def stem(path: str) -> str:

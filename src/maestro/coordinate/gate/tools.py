@@ -10,10 +10,9 @@ from typing import Final, Literal, NamedTuple
 
 from maestro.agents.questions import Question
 from maestro.coordinate.gate import places
-from maestro.coordinate.gate.command_rules import known_programs
+from maestro.coordinate.gate.command_lines import ENGLISH, is_command, looks_like_shell
 from maestro.coordinate.gate.deeds import UNKNOWN, Effect
 from maestro.coordinate.gate.folding import fold_text, plain_lines
-from maestro.coordinate.gate.statements import CLIENTS
 
 _SHELL: Final = frozenset(
     {"bash", "shell", "run_shell_command", "exec", "exec_command", "local_shell", "shell_command",
@@ -86,6 +85,7 @@ _TOOL_CALL: Final = re.compile(
     r"\b(?P<tool>Edit|Write|MultiEdit|Read|Grep|Glob|LS|WebFetch|WebSearch|NotebookEdit|Update|Create|Fetch|read_file|write_file|replace|list_directory|glob|web_fetch|mcp__\w+)\s*\((?P<what>.*)\)\s*\??\s*$",
     re.DOTALL,
 )
+_WHOLE_CALL: Final = re.compile(r"\s*(?P<tool>[A-Za-z][\w.-]*)\((?P<what>.*)\)\s*\??\s*", re.DOTALL)
 _FILE_ASKED: Final = re.compile(
     r"\b(?P<act>edit(?:s)? to|edit|write(?: to)?|create|overwrite|modify|update|make this edit to|save|read|apply (?:this |these )?(?:changes?|edits?|patch) to|delete)\s+(?:the |a |new |this |following )*(?:files? |changes? to )?[`\"']?(?P<path>[\w./~@$-]*[\w/][\w./~@$-]*\.?[\w-]+)[`\"']?\s*\??\s*$",
     re.IGNORECASE,
@@ -95,18 +95,6 @@ _SENDS: Final = re.compile(
     r"[?&](?:\w*(?:key|token|secret|pass|data|env|content|payload)\w*)=|@|webhook\.site|requestbin|ngrok|pastebin|transfer\.sh|burpcollaborator|interact\.sh|169\.254\.169\.254|metadata\.google",
     re.IGNORECASE,
 )
-_SIGNS: Final = re.compile(r"&&|\|\||[|;<>$]|(?:^|\s)-{1,2}\w|[\w*]/|\.\w{1,4}\b|=")
-_ENGLISH: Final = frozenset(
-    {"the", "a", "an", "this", "that", "to", "of", "is", "are", "should", "and", "or", "with", "for",
-     "in", "on", "it", "be", "my", "your", "our", "i", "we", "you", "them", "from", "if", "not", "into",
-     "as"}
-)  # fmt: skip
-# English words that are programs as well: alone they say nothing.
-_WORDS_TOO: Final = frozenset(
-    {"test", "type", "set", "read", "find", "sort", "cut", "join", "split", "make", "time", "watch", "which", "where", "who", "help", "info", "open", "code", "file", "head", "tail", "more", "less", "date", "look", "write", "format", "install", "service", "init", "at", "batch", "render", "up", "now",
-     "platform", "modal", "cap", "port", "pass", "step", "age", "security", "slack", "mail", "kill", "wipe", "true", "false", "export", "alias", "source", "command", "link", "pr", "fold", "paste", "serve", "task", "just", "go", "patch", "touch", "host", "wait", "return", "break", "continue", "let", "local", "exit",
-     "history", "act", "stack", "cross", "copy", "move", "trash", "truncate", "del", "erase", "route", "release", "migrate", "atlas", "goose", "air", "standard", "next", "expo", "dot", "convert", "black", "v", "swift", "arch", "expr", "clear", "jobs", "column", "comm", "apex", "cf", "fetch", "links", "http", "https", "stripe", "amp", "surge", "wp", "env", "mount", "reg", "sc", "deploy", "add", "remove", "delete", "drop", "use", "yes", "no", "keep", "skip"}
-)  # fmt: skip
 
 
 class Text(NamedTuple):
@@ -116,36 +104,6 @@ class Text(NamedTuple):
     text: str
     kind: Literal["prose", "shell", "path", "tool", "web"] = "prose"
     tool: str = ""
-
-
-def looks_like_shell(text: str) -> bool:
-    """Whether a piece of text is a command line, and not a sentence or a piece of a program."""
-    words = text.strip().removeprefix("$ ").split()
-    if not words:
-        return False
-    first = re.sub(r"^.*/", "", words[0]).strip("'\"(")
-    if (
-        first in {"sudo", "rm", "rmdir", "mkfs", "dd"}
-        and len(words) > 1
-        and words[1].casefold() not in _ENGLISH
-    ):
-        return True
-    if re.match(r"^[A-Za-z_]\w*=\S*$", words[0]) and len(words) > 1:
-        first = next((word for word in words if "=" not in word), first)
-    is_known = first in known_programs() or first in CLIENTS or words[0].startswith("./")
-    if not is_known or len(words) < 2:
-        return (
-            is_known
-            and first in {"rm", "reboot", "shutdown", "printenv", "dropdb", "env", "poweroff"}
-            and len(words) == 1
-        )
-    rest = " ".join(words[1:])
-    if re.match(r"[({=]|:\s", rest) or (re.search(r"\w\(\w*\)|=>|\{$", rest) and first in _WORDS_TOO):
-        return False
-    english = sum(word.casefold().strip(",.?!") in _ENGLISH for word in words[1:])
-    if first in _WORDS_TOO:
-        return english == 0 and bool(_SIGNS.search(rest)) and not words[0][0].isupper()
-    return english < 2 and not words[0][0].isupper()
 
 
 def detail_texts(question: Question, part: str) -> list[Text]:
@@ -172,6 +130,22 @@ def detail_texts(question: Question, part: str) -> list[Text]:
     if tool in _FETCHES or not tool:
         return [Text(f"{part}detail", detail, "web", "webfetch")]
     return [Text(f"{part}detail", detail, "tool", named or question.tool)]
+
+
+def whole_use(question: Question) -> Text | None:
+    """The use of a tool that a permission's question is, and nothing besides: a command line, or `Read(README.md)`."""
+    if question.kind != "permission" or question.detail.strip():
+        return None
+    plain = plain_lines(question.text)
+    called = _WHOLE_CALL.fullmatch(plain)
+    name = fold_text(called["tool"]) if called else ""
+    if called and name in _SHELL:
+        return Text("question", called["what"], "shell")
+    if called and (name in _READS | _EDITS | _FETCHES or name.startswith("mcp__")):
+        return Text("question", called["what"] or " ", "tool", called["tool"])
+    if fold_text(question.tool) in {"", *_SHELL} and is_command(plain):
+        return Text("question", plain.strip().removeprefix("$ "), "shell")
+    return None
 
 
 def _from_words(question: Question) -> tuple[str, str]:
@@ -203,7 +177,7 @@ def _is_nothing(command: str) -> bool:
     words = re.findall(r"[a-z]+", command.casefold())
     return not words or all(
         word
-        in _ENGLISH
+        in ENGLISH
         | {
             "following",
             "command",
@@ -237,6 +211,8 @@ def is_in_the_dark(question: Question) -> bool:
     if question.detail.strip() or tool in _READS or tool in _FETCHES:
         return False
     if tool and tool not in _SHELL and tool not in _EDITS:
+        return False
+    if whole_use(question) is not None:
         return False
     return not _from_words(question)[1] and not (tool in _EDITS and question.preamble.strip())
 

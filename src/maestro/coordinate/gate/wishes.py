@@ -24,7 +24,7 @@ _DOES: Final = re.compile(
     r"(?:^|(?<= ))(?:it|this|that|which|step|script|command|plan|change|option|i|pr|job|task|fix|next|then|and|also|\w+ly) $"
 )
 _LIVE: Final = re.compile(
-    r"\b(?:prod|production|live|the primary|customers?' data|customer data|origin|upstream|(?:all|every|\d+% of|the rest of|remaining) (?:of )?(?:the |our )?(?:users?|customers?|traffic|tenants?)|everybody|everyone)\b(?! (?:code|builds?|bundles?|mode|configs?|imports?|dependenc\w+|header|validation|of the))"
+    r"\b(?:prod|production|live|the primary|customers?' data|customer data|origin|upstream|(?:all|every|\d+% of|the rest of|remaining) (?:of )?(?:the |our )?(?:users?|customers?|traffic|tenants?)|everybody|everyone|serving (?:endpoint|traffic|fleet|cluster)|inference endpoint)\b(?! (?:code|builds?|bundles?|mode|configs?|imports?|dependenc\w+|header|validation|of the))"
 )
 _OF: Final = re.compile(
     r"^(?:all|some|rest|half|lot|piece|cop(?:y|ies)|contents?|each|both|most|everything|sets?|pile|couple|kinds?|pieces|bits?|batch|version|versions|list|any|none) of "
@@ -58,7 +58,7 @@ _FILE: Final = re.compile(
 )
 # Also nouns or adjectives: without a request before them, they are verbs only where an object of its own follows.
 _ALSO_NOUNS: Final = re.compile(
-    r"^(?:empty|e-?mail|drop|post|mail|order|book|file|bin|toss|release|commit|merge|push|scale|launch|share|message|ping|charge|reset|patch|restart|stop|start|change|update|fix|run|log|dump|export|import|print|use|show|type|copy|make|set|install|lease|rent|stash|squash|upload|download|request|access|cycle|bounce|shift|switch|route|point|move|flush|purge)$"
+    r"^(?:empty|e-?mail|drop|post|mail|order|book|file|bin|toss|release|commit|merge|push|scale|launch|share|message|ping|charge|reset|patch|restart|stop|start|change|submit|update|fix|run|log|dump|export|import|print|use|show|type|copy|make|set|install|lease|rent|stash|squash|upload|download|request|access|cycle|bounce|shift|switch|route|point|move|flush|purge)$"
 )
 _STARTS_OBJECT: Final = re.compile(
     r"^(?:the|a|an|it|this|that|them|these|those|all|every\w*|each|both|any\w*|our|my|your|their|its|his|her|some|both|one|two|three|four|five|ten|\d+|everything|anything|whatever|old|stale|more|now|to|out|up|off|us|me|him|straight|directly|with|and|prod|production)\b"

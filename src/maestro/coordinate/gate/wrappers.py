@@ -16,7 +16,7 @@ class Opened(NamedTuple):
 _PLAIN: Final[dict[str, frozenset[str]]] = {
     "sudo": frozenset({"-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T"}),
     "doas": frozenset({"-u", "-C"}),
-    "nohup": frozenset(), "setsid": frozenset(), "builtin": frozenset(), "exec": frozenset({"-a"}),
+    "fvm": frozenset(), "nohup": frozenset(), "setsid": frozenset(), "builtin": frozenset(), "exec": frozenset({"-a"}),
     "time": frozenset({"-o", "-f"}), "nice": frozenset({"-n"}), "ionice": frozenset({"-c", "-n", "-p"}),
     "stdbuf": frozenset({"-i", "-o", "-e"}), "unbuffer": frozenset(), "chronic": frozenset(), "caffeinate": frozenset(),
     "watch": frozenset({"-n", "--interval"}), "xargs": frozenset({"-I", "-n", "-P", "-L", "-d", "-a", "-s", "-E"}),
@@ -25,6 +25,8 @@ _PLAIN: Final[dict[str, frozenset[str]]] = {
     "chroot": frozenset(), "xvfb-run": frozenset({"-s", "-n"}), "catchsegv": frozenset(), "taskset": frozenset(),
     "systemd-run": frozenset({"-p", "-u"}), "firejail": frozenset(), "dotenv": frozenset({"-f", "-e"}), "entr": frozenset(),
     "cross-env": frozenset(), "dotenvx": frozenset(), "pkexec": frozenset(), "runuser": frozenset({"-u"}), "gosu": frozenset(),
+    "valgrind": frozenset(), "mpirun": frozenset({"-n", "-np", "-H", "--hostfile"}), "mpiexec": frozenset({"-n", "-np"}),
+    "watchexec": frozenset({"-e", "-w", "-i", "--exts", "--watch"}), "nodemon": frozenset({"-e", "-w", "--watch", "--ext"}),
     "npx": frozenset({"-p", "--package", "-w"}), "bunx": frozenset(), "uvx": frozenset({"--from", "--with", "-p", "--python"}),
 }  # fmt: skip
 _LEADING_OPERANDS: Final = {"timeout": 1, "flock": 1, "taskset": 1, "chroot": 1, "gosu": 1}
@@ -37,6 +39,7 @@ _RUN: Final = frozenset(
         ("docker", "exec"), ("podman", "exec"), ("kubectl", "exec"), ("oc", "exec"), ("vagrant", "ssh"),
         ("docker", "run"), ("podman", "run"), ("heroku", "run"), ("fly", "ssh"), ("volta", "run"), ("nvm", "exec"),
         ("op", "run"), ("doppler", "run"), ("aws-vault", "exec"), ("mix", "do"), ("rustup", "run"),
+        ("devbox", "run"), ("pixi", "run"), ("infisical", "run"), ("perf", "stat"), ("perf", "record"), ("memray", "run"), ("py-spy", "record"), ("foreman", "run"), ("overmind", "run"),
     }
 )  # fmt: skip
 _RUN_OPTIONS: Final = frozenset(
@@ -60,6 +63,8 @@ def opened(name: str, words: list[str]) -> Opened:
         return _env(words)
     if name == "find":
         return Opened(spans=tuple(_executed(words)), label="find -exec")
+    if name == "hyperfine":
+        return Opened(texts=tuple(word for word in words if not word.startswith("-")), label=name)
     if name in {"fd", "fdfind"}:
         return Opened(spans=tuple(_executed(words, _FD_RUNS)), label="fd --exec")
     if name == "ssh":

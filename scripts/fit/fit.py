@@ -1,0 +1,79 @@
+"""Fits the tables of words that come with the package: `make fit`.
+
+    intents.jsonl     {"intent", "chain"}                                → chains/routing/likeness.tsv
+    questions.jsonl   {"kind", "question", "options", …, "grave"}        → coordinate/gate/likeness.tsv
+
+Both files hold what people wrote who did not know the program. Words that only one of them used say nothing about the
+next text, and weights too small to matter are left out: so a table stays small enough to be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from maestro.chains.routing.likeness import features as of_intent
+from maestro.coordinate.gate.check import as_question
+from maestro.coordinate.gate.likeness import GRAVE, HARMLESS
+from maestro.coordinate.gate.likeness import features as of_question
+from maestro.likeness import SCALE, Weights, weights_text
+
+HERE = Path(__file__).parent
+PACKAGE = HERE.parents[1] / "src" / "maestro"
+LEAST = 4  # of SCALE: smaller weights are left out
+
+
+def fit(texts: list[list[str]], names: list[str], leniency: float) -> Weights:
+    """`leniency`: how closely the examples are followed; found with texts that were not among them."""
+    words = TfidfVectorizer(analyzer=list, min_df=2, sublinear_tf=True)
+    model = LogisticRegression(C=leniency, max_iter=1000)
+    model.fit(words.fit_transform(texts), names)
+    known = tuple(str(name) for name in model.classes_)
+    # Of two names, one is weighed, and the other is what it is not.
+    alone = len(known) == 2
+    rows, bias = model.coef_, [float(one) for one in model.intercept_]
+    speaks = {
+        str(feature): tuple(
+            (number + alone, round(float(weight) * SCALE))
+            for number, weight in enumerate(rows[:, column])
+            if abs(round(float(weight) * SCALE)) >= LEAST
+        )
+        for column, feature in enumerate(words.get_feature_names_out())
+    }
+    rarity = dict(zip(speaks, map(float, words.idf_), strict=True))
+    kept = {feature for feature, told in speaks.items() if told}
+    return Weights(
+        known,
+        tuple([0.0, *bias] if alone else bias),
+        {feature: rarity[feature] for feature in speaks if feature in kept or not alone},
+        {feature: speaks[feature] for feature in speaks if feature in kept or not alone},
+    )
+
+
+def write(examples: str, table: str, weights: Weights) -> None:
+    told = (HERE / examples).read_bytes()
+    says = f"fitted to scripts/fit/{examples} with sha256 {hashlib.sha256(told).hexdigest()}"
+    (PACKAGE / table).write_text(weights_text(weights, says), encoding="utf-8")
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (HERE / name).read_text(encoding="utf-8").splitlines()]
+
+
+def main() -> None:
+    intents = rows("intents.jsonl")
+    table = fit([of_intent(row["intent"]) for row in intents], [row["chain"] for row in intents], 60.0)
+    write("intents.jsonl", "chains/routing/likeness.tsv", table)
+    asked = rows("questions.jsonl")
+    texts = [of_question(as_question(row), row.get("proposed", "")) for row in asked]
+    table = fit(texts, [GRAVE if row["grave"] else HARMLESS for row in asked], 20.0)
+    write("questions.jsonl", "coordinate/gate/likeness.tsv", table)
+
+
+if __name__ == "__main__":
+    main()

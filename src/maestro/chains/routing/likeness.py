@@ -1,0 +1,24 @@
+"""How an intent is worded, as its likeness to other people's intents is told by. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from maestro.likeness import neighbours
+
+ASK: Final = "ask"  # stands among the chains for what no tool can know
+
+_LONGEST: Final = 2_000  # letters; what somebody wants stands at the beginning
+_WORD: Final = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|\d+|[#?:;/>-]")
+_ISSUE: Final = re.compile(r"\bissue-[\w-]{0,40}\d[\w-]{0,40}|#\d+|\b(?:issue|bug|ticket) #?\d+")
+_FILE: Final = re.compile(r"[\w/-]{1,80}\.[a-z]{1,4}\b")
+
+
+def features(intent: str) -> list[str]:
+    """Its words and every pair of neighbours, names of issues and files made alike."""
+    plain = unicodedata.normalize("NFKD", intent[:_LONGEST].lower())
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    plain = _FILE.sub(" afile ", _ISSUE.sub(" isid ", plain))
+    return neighbours(["0" if word.isdigit() else word for word in _WORD.findall(plain)])

@@ -1,0 +1,83 @@
+"""Commands and chains that come with a project: shown with their file, and run unseen only where the project is trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.chains.run.support import SCRIPTED, Stage
+from tests.support import Maestro
+
+COMMAND = '+++\npurpose = "Greet."\nartifacts = ["{work}/hello.md"]\nwork = "scratch"\n+++\nWrite `{work}/hello.md`.\n'
+CHAIN = '[chains.mine]\npurpose = "Mine."\nwork = "scratch"\nsteps = ["analyze \\"{description}\\""]\n'
+
+
+def brought(folder: Path) -> dict[str, Path]:
+    """Two files that are not built in, by the chain that they make."""
+    (folder / "commands").mkdir(parents=True)
+    made = {"greet": folder / "commands" / "greet.md", "mine": folder / "chains.toml"}
+    made["greet"].write_text(COMMAND)
+    made["mine"].write_text(CHAIN)
+    return made
+
+
+@pytest.mark.parametrize("chain", ["greet", "mine"])
+def test_what_a_project_brings_is_shown_and_not_run_unseen(maestro: Maestro, chain: str) -> None:
+    stage = Stage(maestro)
+    path = str(brought(stage.state)[chain])
+    words = ("--chain", chain, "say hello")
+    assert f"{path}" in maestro("chain", "run", "--dry-run", *words, *SCRIPTED).stdout
+    told = maestro.json("chain", "run", "--dry-run", *words, *SCRIPTED)
+    assert (told["from"], told["steps"][0]["from"]) == (path, path if chain == "greet" else "built in")
+    refused = stage.run("-y", *words)
+    assert (refused.returncode, path in refused.stderr) == (2, True)
+    assert f"trust = ['{maestro.cwd}']" in refused.stderr
+    assert not stage.has_begun()
+    # A person who is there sees where it comes from, and decides.
+    code, shown = stage.at_terminal("\n", *words)
+    assert (code, path in shown.replace("\r\n", "")) == (0, True)
+    stage.trust()
+    assert stage.run("-y", *words).returncode == 0
+
+
+def test_a_command_in_place_of_a_built_in_one_is_shown_where_it_is_used(maestro: Maestro) -> None:
+    stage = Stage(maestro)
+    path = brought(stage.state)["greet"].with_name("analyze.md")
+    path.write_text(COMMAND.replace("+++\npurpose", '+++\nseed_name = "maestro-analyze"\npurpose', 1))
+    words = ("--chain", "analyze-plan-execute", "say hello")
+    shown = maestro("chain", "run", "--dry-run", *words, *SCRIPTED).stdout
+    assert shown.count(f"not built in: {path}") == 1
+    assert "(not built in)" not in shown  # the chain itself is
+    refused = stage.run("-y", *words)
+    assert (refused.returncode, str(path) in refused.stderr) == (2, True)
+    # Where one begins behind it, it is not used.
+    assert stage.run("-y", "--no-review", "--from", "2", *words).returncode == 0
+
+
+def test_a_chain_that_goes_on_unseen_is_asked_for_trust_too(maestro: Maestro) -> None:
+    stage = Stage(maestro, {"greet": ["blocked", "ok"]})
+    path = str(brought(stage.state)["greet"])
+    code, _ = stage.at_terminal("\n3\n", "--chain", "greet", "say hello")
+    assert code == 1
+    refused = stage.resume()
+    assert (refused.returncode, path in refused.stderr) == (2, True)
+    stage.trust()
+    assert stage.resume().returncode == 0
+
+
+def test_what_the_user_brings_needs_no_trust(maestro: Maestro) -> None:
+    stage = Stage(maestro)
+    (maestro.place / "m").mkdir(mode=0o700)
+    path = brought(maestro.place / "m")["mine"]
+    assert str(path) in maestro("chain", "run", "--dry-run", "--chain", "mine", "x", *SCRIPTED).stdout
+    assert stage.run("-y", "--chain", "mine", "x").returncode == 0
+
+
+def test_a_secret_in_a_command_is_not_shown(maestro: Maestro) -> None:
+    stage = Stage(maestro)
+    secret = "sk-ant-api03-" + "a1B2" * 20
+    path = brought(stage.state)["greet"]
+    path.write_text(f"{path.read_text()}The key is {secret}\n")
+    for words in (("greet",), ("greet", "--prompt"), ("greet", "--json")):
+        shown = maestro("chain", "show", *words).stdout
+        assert (secret in shown, "The key is [redacted]" in shown) == (False, True)
