@@ -5,6 +5,7 @@ Nothing here reads or writes the home, the credentials or the tokens of whoever 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -60,8 +61,8 @@ def _own_environment(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setenv(name, value)
 
 
-@pytest.fixture
-def maestro(place: Path) -> Iterator[Maestro]:
+@contextlib.contextmanager
+def _at(place: Path) -> Iterator[Maestro]:
     cwd = place / "work"
     cwd.mkdir()
     made = Maestro(place, clean_env(place), cwd)
@@ -76,6 +77,21 @@ def maestro(place: Path) -> Iterator[Maestro]:
         subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
     lifecycle.stop(made.home, force=True)
     end_all_of(made.home)
+
+
+@pytest.fixture
+def maestro(place: Path) -> Iterator[Maestro]:
+    with _at(place) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared_maestro() -> Iterator[Maestro]:
+    """One home and daemon for all tests of a file that leave nothing in each other's way."""
+    folder = Path(tempfile.mkdtemp(prefix="mt"))
+    with _at(folder) as made:
+        yield made
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

@@ -14,6 +14,13 @@ from tests.support import Maestro
 from maestro.server import lifecycle
 
 
+@pytest.fixture(scope="module")
+def settled(shared_maestro: Maestro) -> Maestro:
+    """With a project, in which none of these leaves anything."""
+    shared_maestro.json("project", "add", ".")
+    return shared_maestro
+
+
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
@@ -35,15 +42,13 @@ from maestro.server import lifecycle
         (["session", "list", "--my-workers"], 2, "MAESTRO_SESSION_ID not set."),
     ],
 )
-def test_one_sentence_and_a_code(
-    maestro: Maestro, project: dict[str, Any], words: list[str], code: int, sentence: str
-) -> None:
-    done = maestro(*words)
+def test_one_sentence_and_a_code(settled: Maestro, words: list[str], code: int, sentence: str) -> None:
+    done = settled(*words)
     assert (done.returncode, done.stdout) == (code, "")
     assert sentence in done.stderr
     assert done.stderr.startswith("maestro: ")
     assert "Traceback" not in done.stderr
-    assert maestro.json("task", "list") == []
+    assert settled.json("task", "list") == []
 
 
 def test_conflicts(maestro: Maestro, project: dict[str, Any]) -> None:

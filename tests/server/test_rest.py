@@ -7,6 +7,7 @@ import json
 import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,15 +16,15 @@ from tests.support import Maestro
 Call = Callable[..., tuple[int, Any]]
 
 
-@pytest.fixture
-def call(maestro: Maestro) -> Call:
-    maestro("server", "start")
+@pytest.fixture(scope="module")
+def call(shared_maestro: Maestro) -> Call:
+    shared_maestro("server", "start")
 
     class Connection(http.client.HTTPConnection):
         def connect(self) -> None:
             self.sock = socket.socket(socket.AF_UNIX)
             self.sock.settimeout(30)
-            self.sock.connect(maestro.home.socket)
+            self.sock.connect(shared_maestro.home.socket)
 
     def calling(
         method: str, path: str, body: Any = None, *, raw: bytes | None = None, **headers: str
@@ -46,8 +47,8 @@ def call(maestro: Maestro) -> Call:
 
 
 @pytest.fixture
-def project_id(call: Call, maestro: Maestro) -> str:
-    status, project = call("POST", "/api/projects", {"directory": str(maestro.cwd)})
+def project_id(call: Call, place: Path) -> str:
+    status, project = call("POST", "/api/projects", {"directory": str(place)})
     assert status == 201
     return str(project["id"])
 
@@ -65,7 +66,7 @@ def test_tasks_by_rest(call: Call, project_id: str) -> None:
     assert (status, moved["status"], moved["blockedReason"]) == (200, "blocked", "no serde")
     status, changed = call("PATCH", f"/api/tasks/{child['id']}", {"status": "in_progress"})
     assert (status, changed["blockedReason"]) == (200, None)
-    assert len(call("GET", "/api/tasks?status=in_progress,pending")[1]) == 2
+    assert len(call("GET", f"/api/tasks?projectId={project_id}&status=in_progress,pending")[1]) == 2
 
 
 def test_sessions_by_rest(call: Call, project_id: str) -> None:
@@ -130,7 +131,7 @@ def test_an_idempotency_key_works_over_the_wire(call: Call, project_id: str) -> 
     assert call("POST", "/api/tasks", body, Idempotency_Key="k" * 16) == first
     status, told = call("POST", "/api/tasks", body | {"title": "other"}, Idempotency_Key="k" * 16)
     assert (status, told["code"]) == (409, "key_reused")
-    assert len(call("GET", "/api/tasks")[1]) == 1
+    assert len(call("GET", f"/api/tasks?projectId={project_id}")[1]) == 1
 
 
 def test_a_repeated_session_request_gets_a_token_that_works(call: Call, project_id: str) -> None:

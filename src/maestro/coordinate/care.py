@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from sqlalchemy.engine import Connection
@@ -22,6 +22,7 @@ from maestro.ledger.facts import Decision, Escalation, Session
 from maestro.ledger.journal import Change
 from maestro.ledger.roles import HUMAN, Actor
 
+_Note = Callable[[Change, str | None, str | None], str]  # prompt and escalation → the decision's id
 _TROUBLES: Final = frozenset({"stuck", "limit", "error", "blocked", "budget"})
 
 
@@ -85,8 +86,6 @@ class Care:
         *,
         shadow: bool,
     ) -> list[Decision]:
-        subject = decisions.hash_of(trouble.subject)
-
         def note(change: Change, prompt_id: str | None, escalation_id: str | None) -> str:
             return decisions.record(
                 change,
@@ -94,7 +93,7 @@ class Care:
                 session_id=session.id,
                 action=answer.move,
                 by="policy",
-                question_hash=subject,
+                question_hash=decisions.hash_of(trouble.subject),
                 coordinator=coordinator,
                 text=answer.text,
                 reasons=(answer.reason, trouble.text),
@@ -106,29 +105,10 @@ class Care:
             )
 
         if answer.move == "escalate" or shadow:
-
-            def work(change: Change) -> str:
-                if shadow:
-                    known = decisions.about(change.connection, session.id, subject)
-                    is_known = any(one.shadow and one.action == "escalate" for one in known)
-                    return "" if is_known and answer.move == "escalate" else note(change, None, None)
-                before = escalations.open_of(change.connection, trouble.subject)
-                settled = before or escalations.dismissed(change.connection, trouble.subject, None)
-                if settled is not None:
-                    return ""
-                opened = escalations.open_escalation(
-                    change,
-                    session_id=session.id,
-                    kind=trouble.kind,
-                    subject=trouble.subject,
-                    text=trouble.text,
-                    reason=answer.reason,
-                )
-                decision_id = note(change, None, opened)
-                escalations.decided(change, opened, decision_id)
-                return decision_id
-
-            made = await asyncio.to_thread(self._crew.journal.write, actor, work)
+            work = functools.partial(_tell_once, session_id=session.id, trouble=trouble, answer=answer)
+            made = await asyncio.to_thread(
+                self._crew.journal.write, actor, lambda change: work(change, note, shadow=shadow)
+            )
             return [await self._decision(made)] if made else []
         try:
             sent = await self._outbox.send(
@@ -196,6 +176,30 @@ class Care:
         return await asyncio.to_thread(
             self._crew.journal.read, lambda c: decisions.get_decision(c, decision_id)
         )
+
+
+def _tell_once(
+    change: Change, note: _Note, *, session_id: str, trouble: Trouble, answer: Response, shadow: bool
+) -> str:
+    """Bring it to the human, or in shadow note that it would be; nothing where that was done before."""
+    if shadow:
+        known = decisions.about(change.connection, session_id, decisions.hash_of(trouble.subject))
+        is_known = any(one.shadow and one.action == "escalate" for one in known)
+        return "" if is_known and answer.move == "escalate" else note(change, None, None)
+    before = escalations.open_of(change.connection, trouble.subject)
+    if before or escalations.dismissed(change.connection, trouble.subject, None):
+        return ""
+    opened = escalations.open_escalation(
+        change,
+        session_id=session_id,
+        kind=trouble.kind,
+        subject=trouble.subject,
+        text=trouble.text,
+        reason=answer.reason,
+    )
+    decision_id = note(change, None, opened)
+    escalations.decided(change, opened, decision_id)
+    return decision_id
 
 
 def _discard(_: str) -> None:

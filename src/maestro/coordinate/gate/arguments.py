@@ -13,7 +13,7 @@ from maestro.coordinate.gate.shell import Command
 _WRITERS: Final = frozenset(
     {"cp", "mv", "tee", "touch", "mkdir", "ln", "install", "rsync", "patch", "dd", "truncate", "chmod",
      "copy-item", "move-item", "set-content", "out-file", "add-content", "unzip", "tar", "xcopy",
-     "robocopy"}
+     "robocopy", "plutil"}
 )  # fmt: skip
 _READERS: Final = frozenset(
     {"cat", "bat", "less", "more", "head", "tail", "grep", "egrep", "rg", "strings", "xxd", "hexdump", "od", "base64", "awk", "sed",
@@ -25,6 +25,13 @@ _SECRET_VARIABLE: Final = re.compile(
 )
 _HIJACKS: Final = re.compile(
     r"^(?:LD_PRELOAD|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|IFS|PYTHONSTARTUP|NODE_OPTIONS|PERL5OPT|GIT_SSH_COMMAND|GIT_PAGER|PAGER|EDITOR|GIT_EXTERNAL_DIFF|GIT_EDITOR|PATH)$"
+)
+# Variables that name a program or hand options to one, and values by which that would be somebody else's.
+_NAMES_PROGRAM: Final = re.compile(
+    r"^(?:CC|CXX|CPP|LD|AR|AS|SHELL|MAKE|RUSTC|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|CARGO_\w+_(?:RUNNER|LINKER)|CMAKE_\w+_LAUNCHER|\w*FLAGS|\w+_OPTS|\w+_OPTIONS|PYTHONPATH|NODE_PATH|PERL5LIB|RUBYLIB|RUBYOPT|CLASSPATH)$"
+)
+_OF_OTHERS: Final = re.compile(
+    r"(?:^|[\s=:,])(?:/tmp/|/dev/shm/|/var/tmp/|~/|https?:)|\b(?:curl|wget|nc|ncat)\b|\b(?:ba|z|da|k)?sh -c\b|--eval\b|--require\b|-javaagent"
 )
 _LOOSENS: Final = re.compile(
     r"^(?:NODE_TLS_REJECT_UNAUTHORIZED|PYTHONHTTPSVERIFY|GIT_SSL_NO_VERIFY|SSL_CERT_FILE|SKIP_AUTH|DISABLE_AUTH|IS_SANDBOX)$"
@@ -41,6 +48,11 @@ _UNGUARDED_PAIRS: Final = frozenset(
 _LIVE: Final = re.compile(r"\b(?:prod|production|live|staging)\b", re.IGNORECASE)
 _STARTS: Final = frozenset({"up", "restart", "run", "start", "stop", "down", "exec", "create", "rm"})
 _SECRET_SETTING: Final = re.compile(r"_authToken|_password|:_auth\b|api[_-]?key|secret|token", re.IGNORECASE)
+# Options of an emulator that hand it devices, folders or commands of this machine.
+_TOUCHES_HOST: Final = re.compile(
+    r"(?:^|[=,:])/dev/(?!null|zero|u?random|pts|tty)|\bvfio|^tap\b|\bbridge\b|\bpath=(?:/|~|/home/\w+)/?(?:,|$)|\bexec:|\bhost(?:bus|device|addr)=|usb-host"
+)
+_ONLY_SHOWS: Final = frozenset({"-p", "-lint", "-type", "-help"})  # of plutil
 _INSTALLERS: Final = frozenset(
     {"pip", "pipx", "npm", "pnpm", "yarn", "uv", "cargo", "go", "gem", "brew", "poetry", "bun", "deno"}
 )
@@ -60,6 +72,15 @@ def variable_effects(command: Command) -> list[Effect]:
             found.append(
                 Effect(
                     "sure" if name != "NODE_OPTIONS" else "wary",
+                    "security decisions",
+                    "it changes what other programs run",
+                    f"{name}={value.text[:60]}",
+                )
+            )
+        elif _NAMES_PROGRAM.match(name) and _OF_OTHERS.search(value.text):
+            found.append(
+                Effect(
+                    "sure",
                     "security decisions",
                     "it changes what other programs run",
                     f"{name}={value.text[:60]}",
@@ -96,7 +117,9 @@ def argument_effects(command: Command) -> list[Effect]:
         (one.casefold(), two.casefold()) for one, two in itertools.pairwise(words)
     ):
         found.append(Effect("sure", "security decisions", "an option switches off what protects"))
-    if name in _WRITERS:
+    if name == "qemu-system" and (host := next(filter(_TOUCHES_HOST.search, words), None)):
+        found.append(Effect("sure", "system changes", "the machine that it imitates gets at this one", host))
+    if name in _WRITERS and not (name == "plutil" and _ONLY_SHOWS.intersection(words)):
         found += _written(name, words)
     if name in {"sed", "perl", "awk", "gawk"}:
         found += _edited(name, words)

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from maestro.coordinate.gate.command_rules import known_programs
+from maestro.coordinate.gate.program_names import known_as
 from maestro.coordinate.gate.shell import INTERPRETERS, parse_shell
 from maestro.coordinate.gate.statements import CLIENTS
 
@@ -25,6 +26,7 @@ _WORDS_TOO: Final = frozenset(
 # What a program is told in quotes or in a here-document is no part of the sentence.
 _QUOTED: Final = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\([^()]*\)|<<-?\s*\S+\n.*", re.DOTALL)
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=\S*$")
+_QUOTED_VALUE: Final = re.compile(r"(?<=\w=)(?:'[^']*'|\"(?:\\.|[^\"\\])*\")")
 _ALONE: Final = frozenset({"rm", "reboot", "shutdown", "printenv", "dropdb", "env", "poweroff"})
 _DELETES: Final = frozenset({"sudo", "rm", "rmdir", "mkfs", "dd"})
 # Runners whose tasks are plain words: `make test`, `go vet`.
@@ -82,13 +84,14 @@ def _looks_foreign(words: list[str]) -> bool:
 
 
 def _bare_words(text: str) -> list[str]:
-    return _QUOTED.sub(" '' ", text.strip().removeprefix("$ ")).split()
+    valued = _QUOTED_VALUE.sub("''", text.strip().removeprefix("$ "))
+    return _QUOTED.sub(lambda quoted: quoted[0] if quoted[0] == "''" else " '' ", valued).split()
 
 
 def _program(words: list[str]) -> str:
     """The first word that is no assignment, without its folder."""
     named = next((word for word in words if not _ASSIGNMENT.match(word)), "")
-    return re.sub(r"^.*/", "", named).strip("'\"(")
+    return known_as(re.sub(r"^.*/", "", named).strip("'\"("))
 
 
 def _is_known(program: str, first: str) -> bool:

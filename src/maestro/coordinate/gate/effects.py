@@ -8,6 +8,7 @@ every dangerous one. Where doubt stops (`wary`), only the project's own programs
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Final
 
@@ -36,6 +37,10 @@ _RUNS_FILES: Final = frozenset(
 )  # fmt: skip
 # Where somebody puts a file to run it.
 _OWN_PLACES: Final = ("./", "/tmp/", "~/")  # noqa: S108 - named, never written to
+_COMPILERS: Final = frozenset(
+    {"gcc", "g++", "cc", "c++", "clang", "clang++", "gfortran", "rustc", "go", "ghc", "swiftc", "dmd", "ldc2",
+     "gdc", "nim", "zig", "crystal", "fpc", "ocamlopt", "ocamlfind", "gnatmake", "nvcc", "hipcc", "kotlinc", "v"}
+)  # fmt: skip
 # Frameworks, and their words for a prompt that has the application's data at hand.
 _CONSOLES: Final = frozenset(
     {"python", "flask", "rails", "php", "artisan", "django-admin", "wp", "drush", "mix"}
@@ -57,7 +62,7 @@ _PROJECT_RUNNERS: Final = frozenset(
     }
 )
 # Programs that only show something, by how such are called.
-_SHOWS: Final = re.compile(r"[\w-]{2,}(?:info|stats?|(?<!s)top|viewer|probe|lint|-smi|-inspect)$")
+_SHOWS: Final = re.compile(r"[\w-]{2,}(?:info|stats?|(?<!s)top|viewer|probe|lint|pretty|beautify|-smi|-inspect)$")
 _FETCH_AND_RUN: Final = frozenset(
     {"npx", "bunx", "uvx", "pnpm dlx", "yarn dlx", "pipx run", "npm exec", "bun x"}
 )
@@ -72,8 +77,11 @@ def line_effects(line: Line, text: str = "") -> tuple[Effect, ...]:
     found: list[Effect] = []
     if line.unreadable:
         found.append(Effect("sure", UNREADABLE, line.unreadable, text[:80]))
+    built: set[str] = set()
+    written = {redirect.target.text for redirect in line.redirects if redirect.writes}
     for command in line.commands:
-        found += command_effects(command)
+        found += [Effect("change")] if command.path in built else command_effects(command)
+        built |= _built(command, written)
     for redirect in line.redirects:
         target = redirect.target.text
         if redirect.writes:
@@ -97,6 +105,22 @@ def line_effects(line: Line, text: str = "") -> tuple[Effect, ...]:
     ):
         found.append(Effect("change"))
     return tuple(dict.fromkeys(found)) or (Effect("read"),)
+
+
+def _built(command: Command, written: set[str]) -> set[str]:
+    """The program that a compiler makes of the project's sources: what the line writes itself is none of these."""
+    words = command.arguments
+    if command.name not in _COMPILERS or command.stdin or command.fed_by or not written.isdisjoint(words):
+        return set()
+    if "-" in words or (command.name in {"go", "zig", "swift", "crystal", "nim"} and words[:1] == ("run",)):
+        return set()
+    made = {after for option, after in itertools.pairwise(words) if option in {"-o", "--output"}}
+    made |= {word[2:] for word in words if re.match(r"-o[\w./~]", word)}
+    return {
+        path
+        for path in made
+        if "/" in path and not places.writes(path) and not task_names.risky_names([task_names.stem(path)])
+    }
 
 
 def _fetched(line: Line) -> list[Effect]:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from maestro.coordinate.gate import wrappers
+from maestro.coordinate.gate.program_names import known_as
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -35,7 +36,6 @@ _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _EXPANSIONS: Final = frozenset(
     {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
 )
-_VERSIONED: Final = re.compile(r"^(python|pypy|ruby|perl|php|lua|node|pip)[\d.]+$")
 
 
 class Word(NamedTuple):
@@ -339,9 +339,7 @@ def _name(head: Word) -> str:
         return ""
     if any(sign in last for sign in "*?{}[]$`") and last not in {"[", "[["}:
         return ""
-    name = last.removesuffix(".exe")
-    versioned = _VERSIONED.match(name)
-    return versioned[1] if versioned else name
+    return known_as(last.removesuffix(".exe"))
 
 
 def _is_silent(command: Command) -> bool:

@@ -25,7 +25,7 @@ _PLAIN: Final[dict[str, frozenset[str]]] = {
     "chroot": frozenset(), "xvfb-run": frozenset({"-s", "-n"}), "catchsegv": frozenset(), "taskset": frozenset(),
     "systemd-run": frozenset({"-p", "-u"}), "firejail": frozenset(), "dotenv": frozenset({"-f", "-e"}), "entr": frozenset(),
     "cross-env": frozenset(), "dotenvx": frozenset(), "pkexec": frozenset(), "runuser": frozenset({"-u"}), "gosu": frozenset(),
-    "valgrind": frozenset(), "mpirun": frozenset({"-n", "-np", "-H", "--hostfile"}), "mpiexec": frozenset({"-n", "-np"}),
+    "qemu-user": frozenset({"-L", "-E", "-U", "-cpu", "-g", "-s", "-B", "-R", "-0", "-r", "-d", "-D", "-p"}), "valgrind": frozenset(), "mpirun": frozenset({"-n", "-np", "-H", "--hostfile"}), "mpiexec": frozenset({"-n", "-np"}),
     "watchexec": frozenset({"-e", "-w", "-i", "--exts", "--watch"}), "nodemon": frozenset({"-e", "-w", "--watch", "--ext"}),
     "npx": frozenset({"-p", "--package", "-w"}), "bunx": frozenset(), "uvx": frozenset({"--from", "--with", "-p", "--python"}),
 }  # fmt: skip
