@@ -228,7 +228,7 @@ async def _again(
 ) -> list[Replayed]:
     import time
 
-    from maestro.coordinate.gate import gate
+    from maestro.coordinate.gate.judge import gate
     from maestro.coordinate.replay import replaying
 
     done: list[Replayed] = []

@@ -8,7 +8,6 @@ from typing import Final
 
 from maestro.agents.questions import Question as Asked
 from maestro.coordinate import Finding, Policy
-from maestro.coordinate.gate import gate
 from maestro.coordinate.oversight import pane_of
 from maestro.coordinate.precedent import fingerprint, question_hash, rule_words
 from maestro.errors import InvalidInput, MaestroError, Refused
@@ -33,6 +32,9 @@ class Admission:
 
     async def admit(self, actor: Actor, session: Session, question: Question, text: str) -> Also | None:
         """In front of every answer that comes as a prompt: a human's is recorded, another's is judged first."""
+        # Its words take a while to be read, which a daemon that nothing is asked of need not spend.
+        from maestro.coordinate.gate.judge import gate
+
         if actor.role == "human":
             return self.human_answer(actor, session, question, text, remember=True)
         asked = asked_of(question)

@@ -14,7 +14,6 @@ from sqlalchemy.engine import Connection
 from maestro.agents.questions import Question as Asked
 from maestro.coordinate import ALLOWED, Case, Earlier, History, Policy
 from maestro.coordinate.attention import over_budget
-from maestro.coordinate.gate import gate
 from maestro.coordinate.precedent import fingerprint, question_hash, similar
 from maestro.errors import MaestroError
 from maestro.fleet.asking import asked_of, stored
@@ -73,6 +72,9 @@ class Cases:
         spent = await self.over_budget(session, policy)
 
         def read(connection: Connection) -> Case:
+            # Its words take a while to be read, which a daemon that nothing is asked of need not spend.
+            from maestro.coordinate.gate.judge import gate
+
             precedent = None
             if policy.precedents.enabled:
                 found = precedents.match(connection, session.project_id, fingerprint(asked), now)

@@ -15,7 +15,6 @@ from sqlalchemy.engine import Connection
 from maestro.coordinate import AnswerRule, Finding
 from maestro.coordinate.admission import Admission
 from maestro.coordinate.cases import TURN, Cases
-from maestro.coordinate.gate import gate
 from maestro.coordinate.oversight import pane_of
 from maestro.coordinate.precedent import fingerprint, offer
 from maestro.errors import Conflict, MaestroError
@@ -251,6 +250,9 @@ class Inbox:
         return await self._read(lambda c: questions.get_question(c, wanted))
 
     async def _view(self, found: Escalation) -> View:
+        # Its words take a while to be read, which a daemon that nothing is asked of need not spend.
+        from maestro.coordinate.gate.judge import gate
+
         session = await self._crew.session(found.session_id)
         question = await self._question_of(found)
         findings: tuple[Finding, ...] = ()

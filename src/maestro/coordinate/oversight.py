@@ -13,7 +13,6 @@ import msgspec
 
 from maestro.coordinate import Assessment, Case, Policy, Spent, Verdict
 from maestro.coordinate.cases import Cases, Open
-from maestro.coordinate.gate import gate
 from maestro.coordinate.precedent import question_hash
 from maestro.coordinate.verdict import decide, proposed
 from maestro.errors import Conflict, InvalidInput
@@ -112,6 +111,9 @@ class Oversight:
         return await self._cases.turn(session), sight
 
     def _verdict(self, case: Case, policy: Policy, assessment: Assessment | None) -> Verdict | None:
+        # Its words take a while to be read, which a daemon that nothing is asked of need not spend.
+        from maestro.coordinate.gate.judge import gate
+
         text = proposed(case, policy, assessment)
         after = gate(case.asked, policy, text) if text else None
         return decide(case, policy, assessment, after, self._crew.journal.clock())

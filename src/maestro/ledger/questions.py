@@ -86,10 +86,18 @@ def amend(change: Change, question: Question, asked: dict[str, Any], *, call_id:
     fields: dict[str, Any] = {"asked": asked, "kind": asked["kind"], "text": asked["text"]}
     if call_id:
         fields["call_id"] = call_id
-    fields["version"] = question.version + 1
+    if _decided_by(asked) != _decided_by(question.asked):
+        fields["version"] = question.version + 1
     change.connection.execute(_questions.update().where(_questions.c.id == question.id).values(**fields))
     _record(change, "question.changed", question, fields)
     return question.id
+
+
+def _decided_by(asked: dict[str, Any]) -> tuple[Any, ...]:
+    """What an answer is given to: who has read this may answer, whatever else becomes known of the dialog."""
+    options = tuple(one.get("label") for one in asked.get("options", ()))
+    parts = tuple(_decided_by(part) for part in asked.get("parts", ()))
+    return asked["kind"], asked["text"], asked.get("detail", ""), options, parts
 
 
 def close(change: Change, question_id: str, closed_by: str) -> str:

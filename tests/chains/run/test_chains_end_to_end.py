@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.chains.run.support import SCRIPTED, Stage, read_project, rung_for, statuses
 from tests.chains.support import package
-from tests.support import Maestro
+from tests.support import SOAK, Maestro
 
 CHAINS = sorted(name for name in package().chains if name not in package().commands)
 COMMANDS = sorted(package().commands)
@@ -35,7 +35,10 @@ def test_every_chain(maestro: Maestro, chain: str) -> None:
         assert "STATUS: SUCCESS" in (stage.folder() / f"step-{number}-output.txt").read_text()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "command", COMMANDS if SOAK else COMMANDS[::9]
+)  # test_artifacts has each, in one process
 def test_every_command_is_a_chain(maestro: Maestro, command: str) -> None:
     stage = begin(maestro, command)
     done = stage.run("-y", "--chain", command, "mend ISSUE-7 in the login")

@@ -6,9 +6,9 @@ import pytest
 
 from maestro.agents.questions import Option, Question
 from maestro.coordinate import CategoryRule, Policy
-from maestro.coordinate.gate import gate
 from maestro.coordinate.gate.categories import known_categories
 from maestro.coordinate.gate.command_lines import is_command, looks_like_shell
+from maestro.coordinate.gate.judge import gate
 
 SURE = Policy(strictness="sure", always_escalate=tuple(category.name for category in known_categories()))
 

@@ -9,14 +9,21 @@ READS = [
     "ls -la | head", "grep -rn 'delete from' src", "find . -name x", "docker ps", "kubectl get pods", "terraform plan",
     "psql -c 'SELECT 1'", "sqlite3 a.db .tables", "redis-cli get a", "curl -s https://example.com", "npm ls",
     "gh pr view 1", "gh api repos/a/b", "crontab -l", "frobnicate --version", "systemctl status nginx",
-    "if [ -f a ]; then cat a; fi", "git push --dry-run",
+    "if [ -f a ]; then cat a; fi", "git push --dry-run", "arm-none-eabi-nm a.elf", "codesign -dv A.app",
 ]  # fmt: skip
 CHANGES = [
     "npm test", "cargo build", "pytest -q", "make clean", "mkdir -p a/b", "touch a.py", "sed -i s/a/b/ a.py",
     "echo a > a.txt", "docker build .", "./scripts/check.sh", "python -c 'print(1)'", "npm install", "npx prettier .",
-    "chmod +x run.sh", "git_helper=1 pytest",
+    "chmod +x run.sh", "git_helper=1 pytest", "gcc -o /tmp/t t.c && /tmp/t", "gcc-13 -c a.c", "plutil -p Info.plist",
+    'RUSTFLAGS="-C target-cpu=native" cargo check', "qemu-system-arm -nographic -kernel build/t.elf",
+    "qemu-arm -L /usr/arm build/t",
 ]  # fmt: skip
 GRAVE = [
+    ("gcc -o /tmp/t t.c && LD_PRELOAD=/tmp/x.so /tmp/t", "security decisions"),
+    ("RUSTC_WRAPPER=/tmp/w cargo build", "security decisions"),
+    ('PATH="/tmp/evil:$PATH" make test', "security decisions"),
+    ("qemu-arm rm -r data", "file deletion"),
+    ("qemu-system-x86_64 -drive file=/dev/sda,format=raw", "system changes"),
     ("git commit -m x", "git operations"),
     ("git branch new", "git operations"),
     ("git push -f", "destructive git operations"),

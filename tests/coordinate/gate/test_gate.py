@@ -8,9 +8,9 @@ from tests.support import SOAK
 
 from maestro.agents.questions import Option, Question, QuestionKind
 from maestro.coordinate import CategoryRule, GateVerdict, Policy, Strictness
-from maestro.coordinate.gate import gate
 from maestro.coordinate.gate.categories import built_in_named, known_categories
 from maestro.coordinate.gate.check import as_question, check_line
+from maestro.coordinate.gate.judge import gate
 from maestro.errors import InvalidInput
 
 EVERY = tuple(category.name for category in known_categories())

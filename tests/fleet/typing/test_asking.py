@@ -74,12 +74,20 @@ def test_hook_and_screen_see_one_question(scene: Scene) -> None:
     first = scene.shown(on_screen("Which?"))
     assert first is not None
     heard = scene.heard("Which?", "call_1")
-    assert (heard.id, heard.call_id, heard.version) == (first.id, "call_1", 2)
+    assert (heard.id, heard.call_id, heard.version) == (first.id, "call_1", 1), "who read it may answer it"
     for _ in range(3):
         again = scene.shown(on_screen("Which?"))
         assert again is not None
-        assert (again.id, again.version) == (first.id, 2), "a redraw is no news"
+        assert (again.id, again.version) == (first.id, 1), "a redraw is no news"
     assert len(scene.all()) == 1
+
+
+def test_options_that_were_not_known_are_another_version(scene: Scene) -> None:
+    first = scene.heard("Which?", "call_1")
+    for _ in range(2):
+        found = scene.shown(on_screen("Which?", "Red", "Blue"))
+        assert found is not None
+        assert (found.id, found.version) == (first.id, 2)
 
 
 def test_the_same_words_in_another_call_are_another_question(scene: Scene) -> None:

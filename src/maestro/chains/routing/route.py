@@ -39,6 +39,7 @@ _THEN: Final = re.compile(
 
 SURE: Final = 0.5  # so much likeness counts more than a pattern
 LIKELY: Final = 0.4  # so much counts where no pattern knows
+VAGUE: Final = 0.9  # so like what says nothing, it is asked about although a pattern knows it
 
 # Work that is tested and looked over as a part of it: “add a page and test it” is one thing.
 _WHOLE_WORK: Final = frozenset({"analyze-plan-execute", "quick", "debug", "refactor"})
@@ -196,7 +197,12 @@ def _weighed(found: Route, words: str, catalogue: Catalogue, wording: Weights) -
     if not is_clear(found):
         return found
     if not is_known:
-        return msgspec.structs.replace(found, clarity=1, ask=_ASK_WHAT, why="it is too vague")
+        is_vague = liked.share >= VAGUE
+        return (
+            msgspec.structs.replace(found, clarity=1, ask=_ASK_WHAT, why="it is too vague")
+            if is_vague
+            else found
+        )
     ask = f"Is it {found.chain} or {liked.name}? The one: {_purpose(found.chain, catalogue)} The other: {_purpose(liked.name, catalogue)}"
     return msgspec.structs.replace(found, clarity=1, ask=ask, why="it may be either")
 

@@ -145,7 +145,14 @@ class Live(App[None]):
         self.query_one("#details", VerticalScroll).scroll_home(animate=False)
         self._draw_details()
 
+    @property
+    def _is_closing(self) -> bool:
+        """What comes when its places are gone is no longer shown."""
+        return not self.query("#receipt")
+
     def _draw(self) -> None:
+        if self._is_closing:
+            return
         found, width = self._overview, self.size.width
         self._show("#footer", drawing.footer(width))
         if found is None:
@@ -176,6 +183,8 @@ class Live(App[None]):
             self.query_one(place, Static).update(content)
 
     def _say(self, receipt: Receipt) -> None:
+        if self._is_closing:
+            return
         line = self.query_one("#receipt", Static)
         line.update(Text(receipt.text, _TONES[receipt.tone]))
         line.display = bool(receipt.text)

@@ -3,9 +3,3 @@
 Everything that is asked and offered is looked at, and the answer that is proposed: prose by verb and object, commands
 parsed as shell. It can only make things stricter.
 """
-
-from __future__ import annotations
-
-from maestro.coordinate.gate.judge import gate
-
-__all__ = ["gate"]

@@ -28,7 +28,7 @@ _HIJACKS: Final = re.compile(
 )
 # Variables that name a program or hand options to one, and values by which that would be somebody else's.
 _NAMES_PROGRAM: Final = re.compile(
-    r"^(?:CC|CXX|CPP|LD|AR|AS|SHELL|MAKE|RUSTC|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|CARGO_\w+_(?:RUNNER|LINKER)|CMAKE_\w+_LAUNCHER|\w*FLAGS|\w+_OPTS|\w+_OPTIONS|PYTHONPATH|NODE_PATH|PERL5LIB|RUBYLIB|RUBYOPT|CLASSPATH)$"
+    r"^(?:CC|CXX|CPP|LD|AR|AS|SHELL|MAKE|RUSTC|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|CARGO_\w+_(?:RUNNER|LINKER)|CMAKE_\w+_LAUNCHER|\w*FLAGS|\w+_OPTS|\w+_OPTIONS|PYTHONPATH|NODE_PATH|PERL5LIB|RUBYLIB|RUBYOPT|CLASSPATH|PATH)$"
 )
 _OF_OTHERS: Final = re.compile(
     r"(?:^|[\s=:,])(?:/tmp/|/dev/shm/|/var/tmp/|~/|https?:)|\b(?:curl|wget|nc|ncat)\b|\b(?:ba|z|da|k)?sh -c\b|--eval\b|--require\b|-javaagent"

@@ -62,7 +62,9 @@ _PROJECT_RUNNERS: Final = frozenset(
     }
 )
 # Programs that only show something, by how such are called.
-_SHOWS: Final = re.compile(r"[\w-]{2,}(?:info|stats?|(?<!s)top|viewer|probe|lint|pretty|beautify|-smi|-inspect)$")
+_SHOWS: Final = re.compile(
+    r"[\w-]{2,}(?:info|stats?|(?<!s)top|viewer|probe|lint|pretty|beautify|-smi|-inspect)$"
+)
 _FETCH_AND_RUN: Final = frozenset(
     {"npx", "bunx", "uvx", "pnpm dlx", "yarn dlx", "pipx run", "npm exec", "bun x"}
 )
@@ -80,7 +82,8 @@ def line_effects(line: Line, text: str = "") -> tuple[Effect, ...]:
     built: set[str] = set()
     written = {redirect.target.text for redirect in line.redirects if redirect.writes}
     for command in line.commands:
-        found += [Effect("change")] if command.path in built else command_effects(command)
+        effects = command_effects(command)
+        found += [each for each in effects if command.path not in built or each.category != UNKNOWN]
         built |= _built(command, written)
     for redirect in line.redirects:
         target = redirect.target.text

@@ -21,10 +21,12 @@ from maestro.coordinate.gate.folding import fold_text, is_disguised, keep_letter
 from maestro.coordinate.gate.languages import other_languages
 from maestro.coordinate.gate.likeness import how_grave
 from maestro.coordinate.gate.likeness_file import wording
+from maestro.coordinate.gate.mentions import without_mentions
 from maestro.coordinate.gate.outside import strange_wishes
 from maestro.coordinate.gate.pronouns import CODE_NOUNS, PRONOUNS
-from maestro.coordinate.gate.quoted_commands import commands_in
+from maestro.coordinate.gate.quoted_commands import code_in, commands_in
 from maestro.coordinate.gate.shell import parse_shell
+from maestro.coordinate.gate.statements import code_effects
 from maestro.coordinate.gate.tools import Text
 from maestro.coordinate.gate.wishes import is_split_name, wishes
 from maestro.errors import InvalidInput
@@ -33,8 +35,8 @@ from maestro.fleet.answers import parse_answer
 DISGUISED: Final = "disguised"
 LASTING: Final = "lasting"
 ALIKE: Final = "alike"
-SURE_SHARE: Final = 0.75  # of likeness, in a policy that escalates only what is sure
-WARY_SHARE: Final = 0.6
+SURE_SHARE: Final = 0.8  # of likeness, in a policy that escalates only what is sure
+WARY_SHARE: Final = 0.65
 _MOST_TEXT: Final = 40_000
 _MOST_FINDINGS: Final = 12
 
@@ -77,9 +79,11 @@ def gate(question: Question, policy: Policy, proposed: str = "") -> GateVerdict:
                 "It is too long to be looked at as a whole.",
             )
         _disguise(text, found)
-        if found.categories:
-            _look(text, found)
     if found.categories:
+        _own_words(texts, found)
+        texts = without_mentions(question, texts)
+        for text in texts:
+            _look(text, found)
         _words(texts, found)
         _pronouns(question, texts, found)
         _kind(question, proposed, texts, found)
@@ -216,6 +220,9 @@ def _look(text: Text, found: Findings) -> None:
         for effect in tools.tool_effects(text.tool, text.text):
             found.effect(effect, text.where)
         return
+    for code in code_in(plain_lines(text.text)):
+        for effect in code_effects(code):
+            found.effect(effect._replace(evidence=code), text.where)
     for command, is_marked in commands_in(plain_lines(text.text)):
         effects = effects_of(command)
         if not is_marked and any(effect.category == UNREADABLE for effect in effects):
@@ -256,22 +263,20 @@ def _words(texts: list[Text], found: Findings) -> None:
                 continue
             for name in found.of(wish.category):
                 found.add(name, _where(wish.start, places), wish.text, asks_to(wish.category))
-        for matcher in found.categories:
-            for pattern in matcher.patterns:
+    for text in (text for text in texts if text.kind == "prose"):
+        _elsewhere(text, found)
+
+
+def _own_words(texts: list[Text], found: Findings) -> None:
+    """What the policy itself lists, wherever it stands."""
+    prose_of = [text for text in texts if text.kind == "prose" or text.where.endswith("plan")]
+    read = _documents(prose_of) + [(fold_text(text.text), [(0, text.where)]) for text in texts]
+    for matcher in found.categories:
+        for pattern in matcher.patterns:
+            for document, places in read:
                 if match := pattern.search(document):
-                    found.add(
-                        matcher.name,
-                        _where(match.start(), places),
-                        match[0],
-                        f"The policy escalates “{matcher.name}”.",
-                    )
-    for text in texts:
-        if text.kind == "prose":
-            _elsewhere(text, found)
-        for matcher in found.categories:
-            for pattern in matcher.patterns:
-                if match := pattern.search(fold_text(text.text)):
-                    found.add(matcher.name, text.where, match[0], f"The policy escalates “{matcher.name}”.")
+                    where = _where(match.start(), places)
+                    found.add(matcher.name, where, match[0], f"The policy escalates “{matcher.name}”.")
 
 
 def _elsewhere(text: Text, found: Findings) -> None:
@@ -361,9 +366,9 @@ def _kind(question: Question, proposed: str, texts: list[Text], found: Findings)
         found.add(UNREADABLE, "question", question.text, "Nothing says what it would do.")
     if (
         question.kind == "plan"
-        and not question.detail.strip()
-        and not question.preamble.strip()
+        and not (question.detail.strip() or question.preamble.strip())
         and prose.points_back(whole)
+        and not prose.lists_steps(question.text)
     ):
         found.add(UNREADABLE, "question", question.text, "Nothing says what the plan is.")
     if found.strictness == "all" and question.kind not in {"permission", "dialog"}:

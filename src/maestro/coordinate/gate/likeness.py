@@ -18,6 +18,13 @@ HARMLESS: Final = "a harmless one"  # sorts before GRAVE, which is the one that 
 _LONGEST: Final = 4_000  # of a part
 _WORD: Final = re.compile(r"[^\W_]+(?:'[a-z]+)?|[?@|>$&;-]+")
 _STEM: Final = 5
+# Words that every sentence has: alone or among themselves they tell how somebody writes, not what is asked.
+_COMMON_WORDS: Final = (
+    "a an and are as at be by for from has have i if in is it its me my no not of on or our so that the their them then "
+    "there they this to up us we what when which who will with you your do does did should shall can could would may "
+    "might want like need ok okay yes all any now just also one two 0 ? - ; ^ $ & > @ | let's i'd i'll it's"
+)
+_COMMON: Final = frozenset(_COMMON_WORDS.split())
 
 
 def features(question: Question, proposed: str) -> list[str]:
@@ -25,7 +32,7 @@ def features(question: Question, proposed: str) -> list[str]:
     found: list[str] = []
     for part in _parts(question, proposed):
         words = ["0" if word.isdigit() else word for word in _WORD.findall(fold_text(part[:_LONGEST]))]
-        found += neighbours(words)
+        found += [feature for feature in neighbours(words) if not _COMMON.issuperset(feature.split())]
         found += [f"{word[:_STEM]}~" for word in words if len(word) > _STEM]
     return found
 

@@ -20,7 +20,7 @@ _REQUEST: Final = re.compile(
     rf"|\bto {_ADVERBS}|\b(?:can|could|will|would|do|did) you {_ADVERBS}"
     rf"|\b(?:i'll|i will|i'd|i would|i could|i can|i am|i'm|i am going to|i'm going to|we'll|we will|we'd|we could|we can|going to|gonna|let's|let me|lets|next i|then i|i may|i should|i want to|i need to|i plan to|i intend to) {_ADVERBS}(?:have to |like to |want to |going to |about to )?"
     rf"|\b(?:should|shall|can|could|may|must|would) (?=(?!i |we |you |it be |this be |that be )[^\s|]+ )"
-    rf"|(?:^|\| |, |\band |\bor |\bthen )(?:yes ,? ?|ok ,? ?|then |just |please |pls |kindly |so )*(?=[a-z'-]+ (?:[^\s|]+ (?:off|on|up|down|out|away|back) )?(?:more|off|on|up|down|out|away|to|into|onto|main|master|prod|production|staging|origin|upstream|customers?|users|everyone|traffic|aws|s3|redis|postgres\w*|nginx|docker|dns|access|admins?|root|port|sudo|tls|ssl|auth|mfa|2fa|cors|csp|backups?|data|old|stale|existing|certificates?|the|it|them|this|that|these|those|all|my|our|your|every\w*|an?|both|\d+|their|its|his|her|him|us|me|whatever) ))"
+    rf"|(?:^|\| |, |\band |\bor |\bthen )(?:yes ,? ?|ok ,? ?|then |just |please |pls |kindly |so )*(?=[a-z'-]+ (?:[^\s|]+ (?:off|on|up|down|out|away|back) )?(?:more|off|on|up|down|out|away|to|into|onto|main|master|prod|production|staging|origin|upstream|customers?|users|everyone|traffic|aws|s3|redis|postgres\w*|nginx|docker|dns|access|admins?|root|port|sudo|tls|ssl|auth|mfa|2fa|cors|csp|backups?|data|old|stale|existing|certificates?|the|it|them|this|that|these|those|all|my|our|your|every\w*|an?|both|\d+ (?=[a-z])[^\s|]+|their|its|his|her|him|us|me|whatever) ))"
     r"(?P<verb>[a-z][a-z'-]++)(?![\w./_-])"
 )
 # Ordinary work on code, words about words, and verbs too common to say anything; `grave_verbs` knows what of it is grave.
@@ -29,7 +29,7 @@ _ORDINARY: Final = re.compile(
     r"|align|indent|style|colou?r|draw|design|model|sketch|outline|draft|plan|structure|organi[sz]e|arrange|port|translate|generate|build|compile|lint|debug|trace|log|handle|catch|assert|expect|cover|support|default|prefer|choose|pick|select|decide|assume|treat|consider|continue|proceed|ask|wait|stay|stick|need|want|like|know|think|mean|say|answer|help|work|define|declare|import|include|exclude|inherit|subclass|compose|combine|concatenate|join|append|prepend|insert|split"
     r"|serialize|deserialize|encode|decode|round|pad|trim|strip|escape|quote|normali[sz]e|lowercase|uppercase|capitalize|pluralize|adopt|hide|highlight|label|represent|emit|dispatch|listen|watch|poll|retry|await|query|paginate|throttle|debounce|memoize|lazy-load|preload|prefetch|minify|chunk|stream|buffer|batch|base|scaffold|spike|prototype|experiment|guess|infer|derive|compute|calculate|estimate|double-check|cross-check|reproduce|simulate|emulate|focus|resolve|solve|tackle|separate|isolate"
     r"|decouple|encapsulate|abstract|generali[sz]e|speciali[sz]e|parametri[sz]e|parameterize|fold|collapse|nest|flatten|reverse|shuffle|sample|initiali[sz]e|understand|learn|remember|confirm|suggest|recommend|propose|summari[sz]e|depend|rely|belong|happen|match|differ|vary|exist|remain|become|rewrite|reword|rephrase|restructure|reorder|reformat|revisit|rethink|rework|worry|hear"
-    r"|be|have|do|go|i|we|you|it|the|that|there|which|what|how|where|when|why|who|is|are|was|does|did|has|should|would|could|can|with|for|if|also|both|only|of|on|at|by|as|or|and|but|to|in|no|yes|one|two|three|all|each|every|here|not|sure|able)(?:ing|s|es|d|ed)?$"
+    r"|be|have|do|go|i|we|you|it|the|that|there|which|what|how|where|when|why|who|is|are|was|does|did|has|should|would|could|can|with|for|if|also|both|only|of|on|at|by|as|or|and|but|to|in|no|yes|one|two|three|all|each|every|here|not|sure|able|so|then|just|please|now|such|whether|because|since|while|once|until|unless|though|although|than|rather|about|from|into|after|before|per|via|either|neither|any|some|many|most|more|less|few|first|last|given|considering|regarding|suit|fit|matter|perform|feel|sound|seem|appear|satisfy|contain|require|involve|concern|relate|refer|correspond|equal|resemble|tend)(?:ing|s|es|d|ed)?$"
 )
 _SPOKEN_OF: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(rf"(?<![\w-])(?:{nouns})(?![\w-])"), category)
@@ -102,6 +102,8 @@ _ABOUT_OTHERS: Final = re.compile(
 )
 
 
+# Even of pages and docs: others get to see them.
+_OPENED: Final = re.compile(r"\bmade public\b|\bpublic to\b|\bto the (?:public|internet|world|outside)\b")
 # “Next: prod.”
 _ONLY_LIVE: Final = re.compile(
     r"(?:^|\| )(?:(?:now|then|next|to|on|so|and|straight|it's|,) )*(?:prod|production|live|staging)(?= *(?:\||$))"
@@ -110,7 +112,8 @@ _ONLY_LIVE: Final = re.compile(
 
 def _about_others(document: str) -> Wish | None:
     for match in _ABOUT_OTHERS.finditer(document):
-        if not _IN_CODE.search(match[0]):
+        end = document.find("|", match.end())
+        if not _IN_CODE.search(match[0]) or _OPENED.search(document, match.start(), max(end, match.end())):
             for nouns, category in _SPOKEN_OF:
                 if nouns.search(match["noun"]):
                     return Wish(match.start(), match[0].strip("| ")[:80], category)

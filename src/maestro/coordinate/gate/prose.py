@@ -47,7 +47,13 @@ _USERS: Final = re.compile(
 _LOOKS: Final = re.compile(
     r"^(?:which|what|whose) (?:\S+ )?(?:names?|icons?|labels?|colou?rs?|fonts?|charts?|words?|titles?|wordings?|terms?|tooltips?|symbols?|emojis?|layouts?|headings?|captions?)\b(?!.*\b(?:i|we|you|me)\b)"
 )
-_LIVE: Final = re.compile(r"\b(?:prod|production|live|real|staging|customer data)\b")
+_LIVE: Final = re.compile(
+    r"\b(?:prod|production|(?:go|goes|going|put|is|the|our|on) live|live(?! (?:in|inside|next|under|beside|alongside|with|near|together)\b)|real|staging|customer data|made public|the internet)\b"
+)
+# “Should the section on merging come before rebasing”: where something stands in a text.
+_ORDERED: Final = re.compile(
+    r"\b(?:explanations?|sections?|chapters?|lessons?|slides?|paragraphs?|examples?|exercises?|topics?) (?:[^\s|]+ ){0,6}?(?:come|stand|appear|go|be placed|precede|follow)s? (?:(?:right |directly )?(?:before|after|ahead of) )?(?:the |that of |the one (?:on|about) )?$"
+)
 _HARMLESS: Final = re.compile(
     r"^(?:yes |no |ok )?(?:(?:should|shall|can|may|could|would you like me to|do you want me to|want me to) ?(?:i|we)? ?)?(?:first |just |only )?(?:please )?"
     r"(?:list|show|explain|describe|read|look at|look into|search|view|print|summari[sz]e|count|inspect|check|review|find|grep|display|compare|examine|investigate|analy[sz]e|trace|browse)\b"
@@ -79,6 +85,7 @@ _COMES_OF_IT: Final = re.compile(
 _FRAME: Final = re.compile(
     r"\b(?:data ?frames?|pandas|polars|numpy|nans?|missing (?:values?|labels?)|training (?:frame|set|data|split)|(?:test|validation) (?:set|split)|outliers?|in-memory|array)\b"
 )
+_STEP: Final = re.compile(r"^\s*(?:[-*\u2022\u2013]|\d+[.)])\s+\S", re.MULTILINE)
 _MOST_BEFORE: Final = 300
 _SHORT: Final = 14
 _ASKS_WHICH: Final = re.compile(r"(?:which|what|how|where|who|whose|why|when)\b")
@@ -131,7 +138,7 @@ def counts(before: str, prose: str) -> bool:
     negated = _NEGATED.search(before)
     if negated and not (negated["asked"] and negated["word"] in {"not", "no"}):
         return False
-    if _INTENT.search(before) or _HOW.search(before) or _LOOKS.search(before):
+    if _INTENT.search(before) or _HOW.search(before) or _LOOKS.search(before) or _ORDERED.search(before):
         return False
     if _FEATURE.search(before) or _USERS.search(before):
         return bool(_LIVE.search(prose))
@@ -162,6 +169,11 @@ def points_back(text: str) -> bool:
         and bool(_POINTS.search(text))
         and (len(words) <= 4 or bool(_DEICTIC.search(text)))
     )
+
+
+def lists_steps(text: str) -> bool:
+    """Whether a plan stands in the text itself, as a list."""
+    return len(_STEP.findall(text)) > 1
 
 
 def consequences(folded: str) -> str:

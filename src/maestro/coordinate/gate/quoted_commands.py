@@ -20,6 +20,16 @@ _GIT_THING: Final = re.compile(
     r"git (?:hooks?|providers?|history|repos?|repository|integration|config files?|workflow|commands?|output|clients?|users?|ignore|attributes|submodules?|url|urls|hash|hashes|sha|logs?) ",
     re.IGNORECASE,
 )
+# “Shall I call `rmtree(path)`?”: code that is to run, and not to be written.
+_TOLD_TO_CALL: Final = re.compile(
+    r"(?:^|[.?!:]\s+|\b(?:i|we|please|then|(?:me|ok|okay|fine|safe|like|want) to)\s+)(?:just |now |also )?(?:call|run|execute|evaluate|invoke)\s+(?:the )?`+([^`\n]{1,200}\([^`\n]{0,200}\)[^`\n]{0,20})`",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def code_in(text: str) -> list[str]:
+    """Pieces of a program that somebody asks to run."""
+    return _TOLD_TO_CALL.findall(text)[:20]
 
 
 def commands_in(text: str) -> list[tuple[str, bool]]:

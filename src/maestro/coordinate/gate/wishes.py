@@ -29,6 +29,7 @@ _LIVE: Final = re.compile(
 _OF: Final = re.compile(
     r"^(?:all|some|rest|half|lot|piece|cop(?:y|ies)|contents?|each|both|most|everything|sets?|pile|couple|kinds?|pieces|bits?|batch|version|versions|list|any|none) of "
 )
+_SORT_OF: Final = re.compile(r"\b(?:class|type|kind|sort|group|set|batch|half|rest|lot|bunch) of ")
 _STOP: Final = re.compile(rf"^(?:{grave.AFTER_OBJECT}|\|)$")
 _PRONOUN: Final = re.compile(
     rf"^(?:(?:all|both|some|most|the|those|these|each|any|every|last|one|of|old|new|whole|other|same|entire) )*(?:{grave.PRONOUN})?$"
@@ -58,7 +59,7 @@ _FILE: Final = re.compile(
 )
 # Also nouns or adjectives: without a request before them, they are verbs only where an object of its own follows.
 _ALSO_NOUNS: Final = re.compile(
-    r"^(?:empty|e-?mail|drop|post|mail|order|book|file|bin|toss|release|commit|merge|push|scale|launch|share|message|ping|charge|reset|patch|restart|stop|start|change|submit|update|fix|run|log|dump|export|import|print|use|show|type|copy|make|set|install|lease|rent|stash|squash|upload|download|request|access|cycle|bounce|shift|switch|route|point|move|flush|purge)$"
+    r"^(?:empty|e-?mail|drop|post|mail|order|book|file|bin|toss|release|commit|merge|push|scale|launch|share|message|ping|charge|reset|patch|restart|stop|start|change|submit|update|fix|run|log|dump|export|import|print|use|show|type|copy|make|set|install|lease|rent|stash|squash|upload|download|request|access|cycle|bounce|shift|switch|route|point|move|flush|purge|raise|leave|hand|write|ask)$"
 )
 _STARTS_OBJECT: Final = re.compile(
     r"^(?:the|a|an|it|this|that|them|these|those|all|every\w*|each|both|any\w*|our|my|your|their|its|his|her|some|both|one|two|three|four|five|ten|\d+|everything|anything|whatever|old|stale|more|now|to|out|up|off|us|me|him|straight|directly|with|and|prod|production)\b"
@@ -179,7 +180,9 @@ def _active(kind: _Kind, match: re.Match[str], document: str) -> Wish | None:
 
 
 def _has_object(verb: str, after: str) -> bool:
-    return bool(_STARTS_OBJECT.match(after) if after else _ALONE.match(verb))
+    if not after:
+        return bool(_ALONE.match(verb))
+    return bool(_STARTS_OBJECT.match(after) or ("_" in after and _IDENTIFIER.match(after)))
 
 
 def _parted(kind: _Kind, said: str) -> bool:
@@ -202,6 +205,7 @@ def _passive(kind: _Kind, match: re.Match[str], document: str) -> Wish | None:
     if not is_wanted:
         return None
     subject = re.sub(r" ?\b(?:be|get|being|gets|\w+ly|now|also|then|just|not) ?$", "", made[1].strip())
+    subject = _SORT_OF.sub("", subject)
     subject = re.split(r" (?:in|from|on|of|at|under) ", f"{subject} ")[0].strip()
     after = _after(document, match.end())
     return _judged(kind, match, document, subject, after, f"{match[0]} {made[1]}{after}")
@@ -262,6 +266,8 @@ def _is_harmless(kind: _Kind, about: str, after: str, clause: str, document: str
         return False
     if kind.harmless and kind.harmless.search(about):
         return True
+    if kind.category == "git operations" and _is_of_git(about, after):
+        return False
     if _PRONOUN.match(about):
         earlier = _before_sentence(document, start)
         if _PLACE.match(after[len(about) :].strip() if after.startswith(about) else after):
@@ -278,6 +284,12 @@ def _is_harmless(kind: _Kind, about: str, after: str, clause: str, document: str
     rest = after[len(about) :].strip() if after.startswith(about) else after
     rest = re.sub(r"^(?:down|up|out|over|back|straight) (?=in|from|to)", "", rest)
     return bool(_PLACE.match(rest)) and not _ASSET.search(about)
+
+
+def _is_of_git(about: str, after: str) -> bool:
+    """“… and merge?”, “push `feature_x`?”: nothing is named, or nothing but a branch."""
+    head = about.rpartition(" ")[2]
+    return not after or (after == about == head and "_" in head and _IDENTIFIER.match(head) is not None)
 
 
 def _is_code(about: str) -> bool:
