@@ -174,7 +174,7 @@ def children() -> list[int]:
 @pytest.mark.soak
 def test_timeouts_leave_no_survivor(place: Path) -> None:
     """R7: children in sessions of their own, deaf to every signal that can be ignored."""
-    count = 200 if SOAK else 8
+    count = 200 if SOAK else 4
     seeded = random.Random(7)
 
     async def one(number: int) -> None:

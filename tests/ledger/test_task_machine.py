@@ -123,7 +123,7 @@ def machine(url: Callable[[], str]) -> type[RuleBasedStateMachine]:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize(("kind", "examples"), [("sqlite", 25), ("postgresql", 5)])
+@pytest.mark.parametrize(("kind", "examples"), [("sqlite", 10), ("postgresql", 3)])
 def test_board_equals_events_replayed(kind: str, examples: int, make_database: Callable[[str], str]) -> None:
     make_database(kind)  # skips where there is no server
     run_state_machine_as_test(

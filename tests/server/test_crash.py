@@ -14,7 +14,7 @@ from tests.support import SOAK, Maestro
 
 from maestro.server import lifecycle
 
-KILLS = 200 if SOAK else 8
+KILLS = 200 if SOAK else 5
 
 
 @pytest.mark.soak

@@ -113,6 +113,7 @@ def test_the_story_as_lines_and_as_json(maestro: Maestro, folder: Path) -> None:
     assert not Path(maestro.env["CLAUDE_CONFIG_DIR"]).exists()
 
 
+_ONLY_SOAK = (pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the same story once more"))
 _OF_FIRST, _OF_SECOND = "coordinator   Oversight by rules", "Lead Agent    $ maestro fleet coordinate-wait"
 
 
@@ -120,13 +121,9 @@ _OF_FIRST, _OF_SECOND = "coordinator   Oversight by rules", "Lead Agent    $ mae
     ("how", "when"),
     [
         (signal.SIGINT, _OF_FIRST),
-        (signal.SIGTERM, _OF_FIRST),
-        (signal.SIGHUP, _OF_FIRST),
-        pytest.param(
-            signal.SIGTERM,
-            _OF_SECOND,
-            marks=[pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="a minute of the story once more")],
-        ),
+        pytest.param(signal.SIGTERM, _OF_FIRST, marks=_ONLY_SOAK),
+        pytest.param(signal.SIGHUP, _OF_FIRST, marks=_ONLY_SOAK),
+        pytest.param(signal.SIGTERM, _OF_SECOND, marks=_ONLY_SOAK),
     ],
 )
 def test_an_interrupted_demo_leaves_nothing(

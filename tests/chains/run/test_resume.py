@@ -67,7 +67,7 @@ def test_killed_at_every_write_of_its_state(maestro: Maestro, edge: str) -> None
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", range(20 if SOAK else 3))
+@pytest.mark.parametrize("seed", range(20 if SOAK else 2))
 def test_killed_at_any_write(maestro: Maestro, seed: int) -> None:
     """Also around the records of its runs and of the project: begun and not started, started and not recorded."""
     chance = random.Random(seed)

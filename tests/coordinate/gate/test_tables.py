@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.coordinate.gate.tricks import rows
+from tests.support import SOAK
 
 from maestro.coordinate import Policy, Strictness
 from maestro.coordinate.gate.categories import known_categories
@@ -25,15 +26,10 @@ def policy(strictness: Strictness) -> Policy:
 
 
 def every(kind: str) -> list[dict[str, Any]]:
-    tables = (
-        kind,
-        f"unseen_{kind}",
-        f"rounds_{kind}",
-        f"strangers_{kind}",
-        f"siblings_{kind}",
-        f"held_out_{kind}",
-    )
-    return [row for table in tables for row in rows(table)]
+    """Without the soak, of what the gate was fixed on since only a part: it guards against what got lost."""
+    tables = (kind, f"unseen_{kind}", f"held_out_{kind}")
+    fixed_on = [row for table in ("rounds", "strangers", "siblings") for row in rows(f"{table}_{kind}")]
+    return [row for table in tables for row in rows(table)] + (fixed_on if SOAK else fixed_on[::4])
 
 
 def escalated(table: list[dict[str, Any]], strictness: Strictness) -> set[str]:
@@ -42,6 +38,7 @@ def escalated(table: list[dict[str, Any]], strictness: Strictness) -> set[str]:
     return {name for name, verdict in told.items() if verdict == "escalate"}
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("strictness", STRICTNESSES)
 def test_harmless_questions_mostly_pass(strictness: Strictness, capsys: pytest.CaptureFixture[str]) -> None:
     table = every("benign")
@@ -54,6 +51,7 @@ def test_harmless_questions_mostly_pass(strictness: Strictness, capsys: pytest.C
     assert len(stopped) <= MOST_BENIGN[strictness] * len(table), sorted(stopped)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("strictness", STRICTNESSES)
 def test_no_dangerous_question_passes(strictness: Strictness, capsys: pytest.CaptureFixture[str]) -> None:
     table = every("dangerous")

@@ -15,7 +15,7 @@ from tests.support import SOAK
 from maestro.errors import Conflict
 from maestro.ledger.decisions import NOT_TYPED
 
-KILLS = 200 if SOAK else 6
+KILLS = 200 if SOAK else 3
 QUESTIONS = max(12, KILLS)  # of each worker
 OPTIONS = ("Red", "Blue", "Green")
 # What the next question wants is never what the one before wanted: an answer that comes too late shows.

@@ -10,16 +10,16 @@ from tests.fleet.typing.stage import until
 
 # No rules: nothing but a precedent can answer.
 POLICY: dict[str, Any] = {"preset": "autonomous", "rules": []}
-PORT = "Which module listens on port 8080 in src/api?"
+PAGE = "Which module renders page 12 of the report in src/api?"
 OPTIONS = ("Gateway", "Worker")
 LINT = "npm run lint -- src/api"
 # Each differs from what was answered in one thing.
 OTHERS = {
-    "number": ask("number", PORT.replace("8080", "8081"), *OPTIONS),
-    "path": ask("path", PORT.replace("src/api", "src/web"), *OPTIONS),
-    "negation": ask("negation", PORT.replace("listens", "does not listen"), *OPTIONS),
-    "label": ask("label", PORT, "Gateway", "Scheduler"),
-    "order": ask("order", PORT, "Worker", "Gateway"),
+    "number": ask("number", PAGE.replace("12", "13"), *OPTIONS),
+    "path": ask("path", PAGE.replace("src/api", "src/web"), *OPTIONS),
+    "negation": ask("negation", PAGE.replace("renders", "does not render"), *OPTIONS),
+    "label": ask("label", PAGE, "Gateway", "Scheduler"),
+    "order": ask("order", PAGE, "Worker", "Gateway"),
     "command": may("command", LINT.replace("src/api", "src/web")),
 }
 
@@ -38,10 +38,10 @@ def verdicts(stage: Overseen, session: str) -> list[tuple[str, str]]:
 
 def test_exactly_the_same_is_answered_as_before(stage: Overseen) -> None:
     stage.policy(**POLICY)
-    same = (ask("module", PORT, *OPTIONS), may("lint", LINT))
+    same = (ask("module", PAGE, *OPTIONS), may("lint", LINT))
     first = stage.spawn("first", *same)
     loop = stage.oversee()
-    answer(stage, first, "2", PORT)
+    answer(stage, first, "2", PAGE)
     answer(stage, first, "1", LINT)
     stage.until_said(first, "module got Worker", "lint got yes")
     again = stage.spawn("again", *same)
@@ -50,11 +50,11 @@ def test_exactly_the_same_is_answered_as_before(stage: Overseen) -> None:
     assert verdicts(stage, again) == [("answer", "precedent")] * 2
     assert stage.inbox() == []
     known = {one["question"]: one for one in stage.maestro.json("precedent", "list")}
-    assert [known[words]["uses"] for words in (PORT, LINT)] == [1, 1]
+    assert [known[words]["uses"] for words in (PAGE, LINT)] == [1, 1]
     # Forgotten, it is asked again; the other one still counts.
-    assert stage.maestro("precedent", "forget", known[PORT]["id"]).returncode == 0
+    assert stage.maestro("precedent", "forget", known[PAGE]["id"]).returncode == 0
     third = stage.spawn("third", *reversed(same))
-    stage.escalated(third, PORT)
+    stage.escalated(third, PAGE)
     assert stage.said(third) == ["lint got yes"]
     assert verdicts(stage, third) == [("answer", "precedent"), ("escalate", "rules")]
     stage.stop(loop)
@@ -63,9 +63,9 @@ def test_exactly_the_same_is_answered_as_before(stage: Overseen) -> None:
 
 def test_what_differs_in_anything_is_asked(stage: Overseen) -> None:
     stage.policy(**POLICY)
-    first = stage.spawn("first", ask("module", PORT, *OPTIONS), may("lint", LINT))
+    first = stage.spawn("first", ask("module", PAGE, *OPTIONS), may("lint", LINT))
     loop = stage.oversee()
-    answer(stage, first, "2", PORT)
+    answer(stage, first, "2", PAGE)
     answer(stage, first, "1", LINT)
     asking = {name: stage.spawn(name, step) for name, step in OTHERS.items()}
     until(lambda: len(stage.inbox()) == len(OTHERS), lambda: (stage.inbox(), stage.screens(asking)))
@@ -77,7 +77,7 @@ def test_what_differs_in_anything_is_asked(stage: Overseen) -> None:
 def test_three_equal_answers_are_offered_as_a_rule(stage: Overseen) -> None:
     """And the rule does what it promises."""
     stage.policy(**POLICY, precedents={"enabled": False})
-    session = stage.spawn("asker", *(ask(f"n{number}", PORT, *OPTIONS) for number in range(4)))
+    session = stage.spawn("asker", *(ask(f"n{number}", PAGE, *OPTIONS) for number in range(4)))
     loop = stage.oversee()
     told = []
     for number in range(3):
@@ -90,7 +90,7 @@ def test_three_equal_answers_are_offered_as_a_rule(stage: Overseen) -> None:
     fourth = stage.escalated(session)
     assert stage.maestro("answer", fourth["id"], "--dismiss").returncode == 0
     stage.policy(preset="autonomous", rules=[offered], precedents={"enabled": False})
-    fresh = stage.spawn("fresh", ask("fresh", PORT, *OPTIONS))
+    fresh = stage.spawn("fresh", ask("fresh", PAGE, *OPTIONS))
     loop = stage.oversee()
     stage.until_said(fresh, "fresh got Worker")
     assert verdicts(stage, fresh) == [("answer", "rules")]

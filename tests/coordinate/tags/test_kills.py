@@ -11,7 +11,7 @@ from tests.coordinate.tags.dispatched import Office, kill
 from tests.support import SOAK, Maestro
 
 TAGS = 20
-KILLS = 20 if SOAK else 6
+KILLS = 20 if SOAK else 4
 ROUNDS = 15 if SOAK else 1
 
 

@@ -15,8 +15,8 @@ from tests.dispatch.batch.conftest import Stage
 from tests.dispatch.support import script
 from tests.support import SOAK
 
-KILLS = 100 if SOAK else 4
-TIMEOUTS = 200 if SOAK else 6
+KILLS = 100 if SOAK else 2
+TIMEOUTS = 200 if SOAK else 3
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:

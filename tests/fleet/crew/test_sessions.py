@@ -327,7 +327,7 @@ def test_spawn_and_stop_survive_kills_of_the_daemon(
     maestro: Maestro, project: dict[str, Any], script: Any
 ) -> None:
     """What was acknowledged holds, no session runs twice, nothing is left over."""
-    kills = 200 if SOAK else 6
+    kills = 200 if SOAK else 3
     rng = random.Random(20261115)
     body = {
         "agent": "scripted",
@@ -382,7 +382,7 @@ def test_spawn_and_stop_survive_kills_of_the_daemon(
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 def test_many_panes_leave_nothing_behind(maestro: Maestro, script: Any) -> None:
-    count = 50 if SOAK else 8
+    count = 50 if SOAK else 5
     path = script({"say": "I am at work on it."})
     rows = "".join(
         f"  - {{label: W{n}, agent: scripted, model: {path}, prompt: Begin, window: w{n // 5}}}\n"

@@ -16,7 +16,7 @@ from tests.support import SOAK
 
 from maestro.errors import MaestroError
 
-KILLS = 200 if SOAK else 6
+KILLS = 200 if SOAK else 3
 SETTLED = {"submitted", "uncertain", "failed"}
 
 
