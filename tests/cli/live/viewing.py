@@ -39,21 +39,21 @@ class Viewer:
         deadline = time.monotonic() + PATIENCE
         while not (found := await asyncio.to_thread(probe)):
             assert time.monotonic() < deadline, f"it did not happen\n{self.screen}"
-            await self._pilot.pause(0.03)
+            await self._pilot.pause(0.1)
         return found
 
     async def sees(self, *texts: str) -> str:
         deadline = time.monotonic() + PATIENCE
         while not all(text in self.screen for text in texts):
             assert time.monotonic() < deadline, f"{texts} did not appear\n{self.screen}"
-            await self._pilot.pause(0.03)
+            await self._pilot.pause(0.1)
         return self.screen
 
     async def sees_no(self, text: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while text in self.screen:
             assert time.monotonic() < deadline, f"{text} did not go away\n{self.screen}"
-            await self._pilot.pause(0.03)
+            await self._pilot.pause(0.1)
 
 
 @asynccontextmanager

@@ -53,7 +53,7 @@ def until(probe: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + PATIENCE
     while not (found := probe()):
         assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
+        time.sleep(0.1)
     return found
 
 

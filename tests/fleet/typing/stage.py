@@ -45,10 +45,12 @@ os.waitpid(child, 0)
 
 
 def until(probe: Callable[[], Any], describe: Callable[[], object] = str) -> Any:
-    deadline = time.monotonic() + PATIENCE
+    deadline, pause = time.monotonic() + PATIENCE, 0.03
     while not (found := probe()):
         assert time.monotonic() < deadline, f"it did not happen\n{describe()}"
-        time.sleep(0.03)
+        # Each probe is work for the daemon, which then has less time for what is waited for.
+        time.sleep(pause)
+        pause = min(0.25, pause * 1.4)
     return found
 
 
