@@ -40,8 +40,10 @@ def first_prompt(fleet: RealFleet, *, tokens: dict[str, int], used: Used) -> Non
     fleet.load(says("Hello from the stub.", gate=gate, used=used))
     session_id = fleet.spawn("say hello")
     fleet.asked("say hello")
-    assert fleet.json("session", "show", session_id)["status"] == "working"
-    assert fleet.digest(session_id)["state"] == "thinking"
+    # What it asks the API may be there before its hook and its log are.
+    shown = ("session", "show", session_id)
+    fleet.until("it works", lambda: fleet.json(*shown)["status"], lambda status: status == "working")
+    fleet.until("it thinks", lambda: fleet.digest(session_id)["state"], lambda state: state == "thinking")
     gate.set()
     digest = fleet.until_said(session_id, "Hello from the stub.")
     assert "say hello" in digest["entries"][0]["text"]

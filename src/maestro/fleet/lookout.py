@@ -54,6 +54,7 @@ _NOTIFY: Final[dict[ScreenState, Notify]] = {
 }
 
 
+_PASSING: Final = frozenset[Notify]({"working", "unchecked"})
 _REPORTED: Final[dict[ReportKind, Notify]] = {"complete": "done", "error": "error"}
 
 
@@ -143,9 +144,17 @@ class Lookout:
             notify = await self._reported(session) or notify
         try:
             await states.notify(pane_of(place), notify)
+            if notify in _PASSING and (last := await self._last_word(session)):
+                # It reported its end while this was on its way, and that stands.
+                await states.notify(pane_of(place), last)
         except (Conflict, NotFound):
             # The pane is gone; what ends a session says so elsewhere.
             return
+
+    async def _last_word(self, session: Session) -> Notify | None:
+        """What a session said that has ended by its own or a human's word, and whose pane is still there."""
+        now = await self.crew.session(session.id)
+        return await self._reported(now) if now.status in sessions.ENDED else None
 
     async def _reported(self, session: Session) -> Notify | None:
         """A turn that reported how it ended has said more than that it is over."""
