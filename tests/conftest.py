@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.postgres import PostgreSQL, find_postgresql
-from tests.support import Maestro, clean_env, end_all_of, forbid_start
+from tests.support import SOAK, Maestro, clean_env, end_all_of, forbid_start
 
 from maestro.server import lifecycle
 
@@ -32,6 +32,7 @@ FOREIGN = ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOG
 # Two cores shared by two workers: a slow example is not a finding.
 settings.register_profile(
     "maestro",
+    max_examples=100 if SOAK else 40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

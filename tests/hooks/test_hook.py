@@ -197,12 +197,10 @@ def test_a_daemon_that_ends_lets_a_waiting_hook_go(listening: Stage) -> None:
     assert listening.kept == []
 
 
-@pytest.mark.parametrize(
-    "said", [b"", b"\xff\x00{", b"[1]", b"nonsense", b"[" * 100_000, b'"x"', b"9" * 6000]
-)
-def test_what_is_no_payload_is_nothing(listening: Stage, said: bytes) -> None:
-    assert listening.run(said) == b""
-    assert (listening.heard, listening.kept) == ([], [])
+def test_what_is_no_payload_is_nothing(listening: Stage) -> None:
+    for said in (b"", b"\xff\x00{", b"[1]", b"nonsense", b"[" * 100_000, b'"x"', b"9" * 6000):
+        assert listening.run(said) == b""
+        assert (listening.heard, listening.kept) == ([], []), said[:20]
 
 
 def test_what_is_too_long_is_taken_and_dropped(listening: Stage) -> None:

@@ -267,29 +267,24 @@ def test_another_daemon_by_http_with_a_token(maestro: Maestro, place: Path) -> N
         )
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Host": "evil.example"},
-        {"Host": "127.0.0.1.evil.example"},
-        {"Host": ""},
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-    ],
-)
-def test_a_web_page_cannot_reach_the_port(maestro: Maestro, headers: dict[str, str]) -> None:
+def test_a_web_page_cannot_reach_the_port(maestro: Maestro) -> None:
     port = free_port()
     maestro("server", "start", "--listen", f"127.0.0.1:{port}")
     token = Path(maestro.home.token).read_text().strip()
-    sent = {"Host": f"127.0.0.1:{port}", "Authorization": f"Bearer {token}", "Connection": "close"} | headers
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.sendall(
-            (
-                "GET /api/projects HTTP/1.1\r\n" + "".join(f"{n}: {v}\r\n" for n, v in sent.items()) + "\r\n"
-            ).encode()
-        )
-        answer = connection.makefile("rb").read()
-    assert b" 403 " in answer.split(b"\r\n")[0]
+    for headers, status in (
+        ({}, b" 200 "),
+        ({"Host": "evil.example"}, b" 403 "),
+        ({"Host": "127.0.0.1.evil.example"}, b" 403 "),
+        ({"Host": ""}, b" 403 "),
+        ({"Origin": "http://evil.example"}, b" 403 "),
+        ({"Origin": "null"}, b" 403 "),
+    ):
+        sent = {"Host": f"127.0.0.1:{port}", "Authorization": f"Bearer {token}", "Connection": "close"}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in (sent | headers).items())
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(f"GET /api/projects HTTP/1.1\r\n{lines}\r\n".encode())
+            answer = connection.makefile("rb").read()
+        assert status in answer.split(b"\r\n")[0], headers
 
 
 def test_only_loopback_is_listened_on(maestro: Maestro) -> None:

@@ -119,22 +119,17 @@ def test_dying_early_shows_the_last_screen(maestro: Maestro, project: dict[str, 
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "sentence"),
-    [
+def test_what_cannot_be_started_is_told(maestro: Maestro, project: dict[str, Any]) -> None:
+    for words, code, sentence in (
         (["--agent", "nobody"], 3, "nobody"),
         (["--agent", "scripted"], 2, "no script to play"),
         (["--agent", "scripted", "--model", "x.json", "--task", "task_NOPE99"], 3, "There is no task"),
         (["--agent", "scripted", "--model", "x.json", "--worktree"], 2, "repository"),
-    ],
-)
-def test_what_cannot_be_started_is_told(
-    maestro: Maestro, project: dict[str, Any], words: list[str], code: int, sentence: str
-) -> None:
-    done = maestro("session", "spawn", "--message", "x", *words)
-    assert (done.returncode, sentence in done.stderr) == (code, True), done.stderr
-    assert panes(maestro) == []
-    assert not [s for s in maestro.json("session", "list", "--all") if s["endedAt"] is None]
+    ):
+        done = maestro("session", "spawn", "--message", "x", *words)
+        assert (done.returncode, sentence in done.stderr) == (code, True), done.stderr
+        assert panes(maestro) == []
+        assert not [s for s in maestro.json("session", "list", "--all") if s["endedAt"] is None]
 
 
 def test_a_dialog_before_the_first_prompt_is_told_at_once(maestro: Maestro, spawn: Any) -> None:
