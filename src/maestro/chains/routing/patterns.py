@@ -23,7 +23,7 @@ _NAMELESS = (
 LADDER: Final = re.compile(
     r"(?:continue|continue (?:with|where|what|from|working|on|the (?:work|project|next|current)|phase)\b.*|next|"
     r"next (?:step|task|phase|one|thing|up)|go on|carry on|keep (?:going|working)|proceed|resume|move on|onward|"
-    r"(?:and )?what(?:'s| is|s) next|what(?:'s| is) (?:the|our|my) next (?:step|task|thing)|what (?:should|do|can|shall) (?:we|i|you) do (?:next|now)|what now|and now|now what|"
+    r"(?:and )?what(?:'s| is|s) next|what(?:'s| is) (?:the|our|my) next (?:step|task|thing)|what (?:should|do|can|shall) (?:we|i|you) do(?: next| now)?|what now|and now|now what|"
     r"what comes next|(?:do|run|start|take|go to|go on with|begin|move (?:on )?to) the next (?:step|thing|task|phase)|"
     r"pick up where .*|what (?:should|can|do|shall) (?:we|i|you) work on(?: next| now)?|phase \d+|(?:finish|complete|close|wrap up|advance)(?: up)? phase \d+|(?:go|carry|keep) on with (?:it|the (?:work|project)|what .*|phase \d+)|"
     r"weiter|weitermachen|mach(?:e)? weiter|(?:der )?nächste[rn]? schritt|wie geht es weiter|was nun|was jetzt|"
