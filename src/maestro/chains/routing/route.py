@@ -37,8 +37,9 @@ _THEN: Final = re.compile(
     r"(?:,\s*)?(?:\band then\b|\bthen\b|\bafterwards\b|;)\s*|\s+and\s+(?=(?:plan|execute|verify|review|test|audit|brainstorm|analy[sz]e|add|write|create|fix|implement|update|build|close|refactor)\b)"
 )
 
-SURE: Final = 0.5  # so much likeness counts more than a pattern
-LIKELY: Final = 0.4  # so much counts where no pattern knows
+SURE: Final = 0.6  # so much likeness counts more than a pattern
+LIKELY: Final = 0.5  # so much counts where no pattern knows
+FEWEST: Final = 2  # words that have to speak for it, where no pattern knows
 VAGUE: Final = 0.9  # so like what says nothing, it is asked about although a pattern knows it
 
 # Work that is tested and looked over as a part of it: “add a page and test it” is one thing.
@@ -188,6 +189,8 @@ def _weighed(found: Route, words: str, catalogue: Catalogue, wording: Weights) -
         return found
     if found.issue and not (liked.name.startswith("issue-") and liked.share >= SURE):
         return found  # whatever else it is like, it is about that issue
+    if len(liked.by) < FEWEST and not is_clear(found):
+        return found  # one word says nothing
     is_known = liked.name in catalogue.chains
     if liked.share >= (SURE if is_clear(found) else LIKELY) and is_known:
         said = ", ".join(f"“{word.strip('^$ ')}”" for word in liked.by)
