@@ -3,12 +3,9 @@ the person's own takes part, and nothing of the run is left."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.coordinate.brains.support import ANSWER, CHOICE, case
-from tests.real import namespace
-from tests.real.clis import CLIS, NotInstalled, installed
+from tests.real.all_three import all_three
 from tests.real.fleet import RealFleet
 from tests.real.stub_api import StubApi
 from tests.real.turns import Api, Call, Purpose, Received, Reply, Text, Turn, Used, says
@@ -55,21 +51,10 @@ class TurnsOnly(StubApi):
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[RealFleet]:
     """All three on PATH, in the home of somebody with hooks and MCP servers, each of which leaves a file behind."""
-    with contextlib.ExitStack() as stack:
-        try:
-            programs = [installed(cli) for cli in CLIS.values()]
-            network = stack.enter_context(namespace.opened())
-        except (NotInstalled, namespace.NoNamespace) as reason:
-            pytest.skip(str(reason))
-        place = Path(tempfile.mkdtemp(prefix="mr"))
-        stack.callback(shutil.rmtree, place, ignore_errors=True)
-        api = stack.enter_context(TurnsOnly(network.listener).serving())
-        made = RealFleet(CLIS["claude"], programs[0], place, network, api)
-        made.env["PATH"] = ":".join([*map(str, programs), made.env["PATH"]])
+    with all_three(TurnsOnly) as made:
         made.env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *sys.path])
         made.env["CLAUDE_CODE_MAX_RETRIES"] = "0"
         _add_own_things(made.home)
-        stack.callback(made, "server", "stop", "--force")
         yield made
 
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import shlex
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.real import namespace
-from tests.real.clis import CLIS, NotInstalled, installed
+from tests.real.all_three import all_three
 from tests.real.fleet import RealFleet
 from tests.real.runs.steps import VARIABLES
 from tests.real.runs.test_batch import SHELLS
-from tests.real.stub_api import StubApi
 from tests.real.turns import Call, Received, Reply, Text, Turn, Used, says
 from tests.support import BIN
 
@@ -29,19 +24,7 @@ FAILURE = "=== RESULT ===\nSTATUS: FAILURE\nARTIFACTS: none\nSUMMARY: The tests 
 
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[RealFleet]:
-    """Maestro with all three on PATH."""
-    with contextlib.ExitStack() as stack:
-        try:
-            programs = [installed(cli) for cli in CLIS.values()]
-            network = stack.enter_context(namespace.opened())
-        except (NotInstalled, namespace.NoNamespace) as reason:
-            pytest.skip(str(reason))
-        place = Path(tempfile.mkdtemp(prefix="mr"))
-        stack.callback(shutil.rmtree, place, ignore_errors=True)
-        api = stack.enter_context(StubApi(network.listener).serving())
-        made = RealFleet(CLIS["claude"], programs[0], place, network, api)
-        made.env["PATH"] = ":".join([*map(str, programs), made.env["PATH"]])
-        stack.callback(made, "server", "stop", "--force")
+    with all_three() as made:
         yield made
 
 
