@@ -1,7 +1,7 @@
 """What a chain does next, from its state alone. Pure and total; to resume is to ask again.
 
 a step is pending or runs        run it (or go on waiting for it); its tool is at a limit: pause
-it completed                     review it, then the gate, then the next step
+it completed                     review it (a limit pauses that, too), then the gate, then the next step
 it failed                        once again by itself, else ask; nobody there: stop
 none is left                     finish
 """
@@ -26,10 +26,11 @@ class RunStep(msgspec.Struct, frozen=True):
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """The step's tool is at a limit. That is no failure: it is run when the limit ends."""
+    """The tool of the step, or of its review, is at a limit. That is no failure: it is run when the limit ends."""
 
     index: int
     until: int  # milliseconds since 1970
+    review: bool = False
 
 
 class RetryStep(msgspec.Struct, frozen=True):
@@ -107,7 +108,8 @@ def _after_failure(state: ChainState, step: StepRecord) -> Move:
 
 def _after_success(state: ChainState, step: StepRecord) -> Move | None:
     if wants_review(state, step):
-        return ReviewStep(step.index)
+        until = state.paused_until
+        return ReviewStep(step.index) if until is None else Pause(step.index, until, review=True)
     why = gate(state, step)
     if not why:
         return None
@@ -160,6 +162,7 @@ def again(state: ChainState, index: int, complaint: str, **more: Any) -> ChainSt
         "review": "",
         "review_id": None,
         "review_runs": 0,
+        "review_limits": 0,
         "review_complaint": "",
         **more,
     }

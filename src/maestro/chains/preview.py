@@ -20,6 +20,7 @@ class Preview(NamedTuple):
     to: str  # what the person wants
     executor: str  # empty: none is installed
     review_by: str
+    review_rule: str = BUILT_IN  # where it comes from
 
 
 def facts(preview: Preview, catalogue: Catalogue) -> dict[str, Any]:
@@ -34,6 +35,7 @@ def facts(preview: Preview, catalogue: Catalogue) -> dict[str, Any]:
         "issue": preview.context.issue_id or None,
         "work": work_folder(preview.context, preview.project, preview.state) or None,
         "review_by": preview.review_by or None,
+        "review_rule_from": preview.review_rule if preview.review_by else None,
         "steps": [_step(preview, catalogue, number) for number in range(1, len(preview.chain.steps) + 1)],
     }
 
@@ -87,9 +89,12 @@ def lines(preview: Preview, catalogue: Catalogue) -> list[str]:
     open_ones = sorted({name for step in told["steps"] for name in step["unknown"]})
     if open_ones:
         found += ["", f"A step tells the ones after it: {', '.join(f'{{{name}}}' for name in open_ones)}."]
-    review = f"after each step, by {told['review_by']}" if told["review_by"] else "none"
-    return [
-        *found,
-        "",
-        f"Review:  {review}" if len(told["steps"]) > 1 else "Review:  none, for it is one step",
-    ]
+    found.append("")
+    if len(told["steps"]) == 1:
+        return [*found, "Review:  none, for it is one step"]
+    if not told["review_by"]:
+        return [*found, "Review:  none"]
+    found.append(f"Review:  after each step, by {told['review_by']}")
+    if preview.review_rule != BUILT_IN:
+        found.append(f"         by a rule that is not built in: {preview.review_rule}")
+    return found

@@ -32,7 +32,7 @@ from maestro.chains.moves import (
 )
 from maestro.chains.project_file import read_project
 from maestro.chains.review import RULE, ReviewFault, parse_review, redo_text, review_prompt
-from maestro.chains.settling import settled, spent_by
+from maestro.chains.settling import limit_ends, settled, spent_by
 from maestro.chains.state import (
     OUTPUT_FILE,
     PROMPT_FILE,
@@ -83,8 +83,8 @@ class ChainRun:
             match next_move(self.state):
                 case RunStep(index):
                     self._do_step(index)
-                case Pause(index, until):
-                    if self._paused(index, until):
+                case Pause() as pause:
+                    if self._paused(pause):
                         return self.state
                 case RetryStep(index):
                     step = self.state.steps[index]
@@ -192,13 +192,14 @@ class ChainRun:
         self.desk.began(self.state, step.index, review=False, attached=False)
         return self.runs.hand_over(prepared, prompt)
 
-    def _paused(self, index: int, until: int) -> bool:
+    def _paused(self, pause: Pause) -> bool:
         """Whether the chain ends here, to go on when the limit has ended; else that is waited for."""
-        now = now_ms()
+        now, until = now_ms(), pause.until
         if until > now:
-            step = self.state.steps[index]
+            step = self.state.steps[pause.index]
+            what, tool = ("Review of step", self.state.review_by) if pause.review else ("Step", step.tool)
             clock = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(until / 1000))
-            why = f"Step {step.number} ({step.cmd}): {step.tool} is at a limit until {clock}."
+            why = f"{what} {step.number} ({step.cmd}): {tool} is at a limit until {clock}."
             self._record(msgspec.structs.replace(self.state, status="paused", error=why))
             if not waits(self.state, until, now):
                 return True
@@ -227,10 +228,12 @@ class ChainRun:
             self._record(with_step(self.state, index, {"review": "", "review_id": None}))
             return
         self._keep(REVIEW_FILE, step.number, result.text or result.error)
+        if self._review_waits(step, result):
+            return
         told = parse_review(result.text) if result.status in ("success", "denied") else None
         if isinstance(told, Analysis):
             self._reviewed(index, told, result)
-        elif told is not None and self.state.steps[index].review_runs < 2:
+        elif told is not None and not step.review_complaint:
             again_asked = {
                 "review": "",
                 "review_id": None,
@@ -245,6 +248,21 @@ class ChainRun:
                 else result.error or f"It ended as {result.status}."
             )
             self._unreviewed(index, why, result)
+
+    def _review_waits(self, step: StepRecord, result: RunResult) -> bool:
+        """Whether it met a limit that ends: unreviewed, the next step would begin past its gate."""
+        times = step.review_limits + 1
+        until = limit_ends(self.state, times, result) if result.status == "limit" else None
+        if until is None:
+            return False
+        waiting = {
+            "review": "",
+            "review_id": None,
+            "review_limits": times,
+            "review_spent": step.review_spent.plus(spent_by(result)),
+        }
+        self._record(with_step(self.state, step.index, waiting, paused_until=until))
+        return True
 
     def _start_review(self, step: StepRecord) -> RunSeen:
         setting, state = self.setting, self.state

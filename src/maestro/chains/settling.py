@@ -43,7 +43,7 @@ def settled(state: ChainState, index: int, result: RunResult, command: Command, 
         except (InvalidInput, Conflict) as error:
             # What the agent left cannot be used: project.json is broken, or an artifact's path cannot be told.
             found = Judged(block, "answer", f"{error.message} {error.hint}".strip())
-    if found.kind == "limit" and (until := _limit_ends(state, index, result)) is not None:
+    if found.kind == "limit" and (until := limit_ends(state, step.limits + 1, result)) is not None:
         waiting = again(state, index, step.complaint, limits=step.limits + 1, spent=spent)
         return msgspec.structs.replace(waiting, paused_until=until)
     if found.kind:
@@ -68,11 +68,10 @@ def settled(state: ChainState, index: int, result: RunResult, command: Command, 
     return with_step(state, index, done, context=context, phase=context.phase, project=project)
 
 
-def _limit_ends(state: ChainState, index: int, result: RunResult) -> int | None:
-    """When the step may be run again; None: nobody knows, and it failed."""
+def limit_ends(state: ChainState, times: int, result: RunResult) -> int | None:
+    """When what met a limit, so many times now, may be run again; None: nobody knows, and it failed."""
     if result.resets_at is None and not state.auto_mode:
         return None  # a person decides
-    times = state.steps[index].limits + 1
     return after_limit(result.ended_at, result.resets_at, times, RetryPolicy()) or result.resets_at
 
 

@@ -114,6 +114,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True):
     review: ReviewState = ""
     review_id: str | None = None
     review_runs: int = 0
+    review_limits: int = 0  # how often the reviewer was at a limit
     review_complaint: str = ""
     redone: bool = False  # after its review, by itself: once
     gate_passed: bool = False  # a person let the chain go on in spite of its review
@@ -148,7 +149,7 @@ class ChainState(msgspec.Struct, frozen=True, kw_only=True):
     commands: str = ""  # a digest of what its commands said when it began
     runner: Process | None = None  # who runs it, or ran it last
     error: str = ""
-    paused_until: int | None = None  # milliseconds since 1970: the next step's tool is at a limit until then
+    paused_until: int | None = None  # milliseconds since 1970: the tool that is next is at a limit until then
     updated_at: str = ""
     version: int = 1
 

@@ -17,8 +17,9 @@ from maestro.chains import preview as previews
 from maestro.chains.catalogue.catalogue_file import step_template
 from maestro.chains.context import begin
 from maestro.chains.executors import executor, reviewer
-from maestro.chains.moves import resumed
+from maestro.chains.moves import Pause, next_move, resumed
 from maestro.chains.report import facts, next_words, report
+from maestro.chains.review import RULE
 from maestro.chains.runner import ChainRun, Desk
 from maestro.chains.state import SESSION_ID, ChainState, new_steps
 from maestro.chains.state_file import can_go_on, find_chain, held, make_folder, read_state, write_state
@@ -30,6 +31,7 @@ from maestro.cli.chain_intent import Here, here, routed
 from maestro.cli.delegated import start
 from maestro.cli.parser import wants_json
 from maestro.dispatch.delegate import environment
+from maestro.dispatch.rules import rule_named
 from maestro.dispatch.run import this_process
 from maestro.dispatch.tools import FILE as TOOLS
 from maestro.dispatch.tools import is_trusted
@@ -61,7 +63,8 @@ def run(arguments: Namespace) -> int:
         return 0
     if arguments.yes:
         used = [place.catalogue.commands[step.command].place for step in chain.steps[first - 1 :]]
-        _require_trust(place, [chain.place, *used])
+        rules = [plan.review_rule] if plan.review_by else []
+        _require_trust(place, [chain.place, *used, *rules])
     else:
         chosen = _confirmed(arguments, plan, place)
         if chosen is None:
@@ -108,8 +111,23 @@ def _previewed(arguments: Namespace, place: Here, chain: Chain, found: Route, fi
     to, doing, by = _tools(arguments, place)
     context = begin(chain, found, place.project, state=place.named_state, stamp="TIME")
     return previews.Preview(
-        chain, found, context, place.project, place.named_state, first, arguments.yes, to, doing, by
+        chain,
+        found,
+        context,
+        place.project,
+        place.named_state,
+        first,
+        arguments.yes,
+        to,
+        doing,
+        by if len(chain.steps) > 1 else "",
+        _review_rule(place),
     )
+
+
+def _review_rule(place: Here) -> str:
+    """Where it comes from: a project may have one of its own by that name."""
+    return rule_named(RULE, locate(os.environ).root, place.state).place
 
 
 def _tools(arguments: Namespace, place: Here) -> tuple[str, str, str]:
@@ -294,6 +312,8 @@ def _resume(arguments: Namespace) -> int:
         for step in found.state.steps[found.state.current_step :]
         if (command := place.catalogue.commands.get(step.command)) is not None
     ]
+    if _changed(arguments, place, found.state).review_by:
+        ahead.append(_review_rule(place))
     if arguments.yes and not arguments.dry_run:
         _require_trust(place, ahead)
     for source in dict.fromkeys(one for one in ahead if one != BUILT_IN):
@@ -328,12 +348,21 @@ def _changed(arguments: Namespace, place: Here, state: ChainState) -> ChainState
         to=to,
         review_by=by,
         gemini_session_id=session,
-        # A tool that a person names is tried at once, whatever limit the last one was at.
-        paused_until=None if arguments.to else state.paused_until,
+        paused_until=None if _names_another(arguments, state) else state.paused_until,
         min_score=state.min_score if arguments.min_score is None else arguments.min_score,
         budget_usd=state.budget_usd if arguments.budget is None else arguments.budget,
         timeout_s=state.timeout_s if arguments.timeout is None else arguments.timeout,
     )
+
+
+def _names_another(arguments: Namespace, state: ChainState) -> bool:
+    """A tool that a person names is tried at once, whatever limit the last one was at."""
+    match next_move(state):
+        case Pause(review=True):
+            return bool(arguments.review_by or arguments.no_review)
+        case Pause():
+            return bool(arguments.to)
+    return False
 
 
 def _point_out(state: ChainState, place: Here) -> None:

@@ -7,12 +7,12 @@ import os
 from maestro import errors, processes
 from maestro.chains.report import facts, report
 from maestro.chains.state import OUTPUT_FILE, PROMPT_FILE, REVIEW_FILE, ChainState
-from maestro.chains.state_file import find_chain, list_chains
+from maestro.chains.state_file import Found, find_chain, list_chains
 from maestro.chains.step_runs import last_words
 from maestro.cli import render
 from maestro.cli.parser import wants_json
 from maestro.dispatch.places import project_root, state_folder
-from maestro.dispatch.run import look
+from maestro.dispatch.run import has_runner, look
 from maestro.redact import clean, redact
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ def status(arguments: Namespace) -> None:
         return
     found = find_chain(_state(), arguments.id, unfinished=False)
     assert found.state is not None
-    lives, words = _is_alive(found.state), _last_words(found.state)
+    lives, words = _is_alive(found), _last_words(found.state)
     if wants_json(arguments):
         render.print_json({**facts(found.state), "folder": found.folder, "alive": lives, "last_words": words})
         return
@@ -48,7 +48,7 @@ def _all(arguments: Namespace) -> None:
     rows = [
         {
             "id": one.id,
-            "status": _shown_status(one.state) if one.state else "unreadable",
+            "status": _shown_status(one, one.state) if one.state else "unreadable",
             "chain": one.state.chain_name if one.state else "",
             "step": f"{min(one.state.current_step + 1, len(one.state.steps))}/{len(one.state.steps)}"
             if one.state
@@ -68,17 +68,18 @@ def _all(arguments: Namespace) -> None:
     )
 
 
-def _shown_status(state: ChainState) -> str:
-    return "interrupted" if state.status == "running" and not _is_alive(state) else state.status
+def _shown_status(found: Found, state: ChainState) -> str:
+    return "interrupted" if state.status == "running" and not _is_alive(found) else state.status
 
 
-def _is_alive(state: ChainState) -> bool:
+def _is_alive(found: Found) -> bool:
+    state = found.state
+    if state is None or state.status not in ("running", "paused"):
+        return False
+    # One that was started in the background says who it is only when it has begun.
     runner = state.runner
-    return (
-        state.status in ("running", "paused")
-        and runner is not None
-        and processes.is_same(runner.pid, runner.started, runner.boot)
-    )
+    is_on_record = runner is not None and processes.is_same(runner.pid, runner.started, runner.boot)
+    return is_on_record or has_runner(found.folder)
 
 
 def _last_words(state: ChainState) -> str:

@@ -5,17 +5,15 @@ The daemon is told only where there is one: none is started for it, and a run do
 
 from __future__ import annotations
 
-import fcntl
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 
 from maestro import errors
+from maestro.cli.detached import start_detached
 from maestro.dispatch import delegate
 from maestro.dispatch.run import look, record_failure, record_start, this_process
-from maestro.dispatch.runs import RUNNER_LOG, Run, RunResult
-from maestro.fleet.processtree import RUN_MARKER
+from maestro.dispatch.runs import Run, RunResult
 from maestro.redact import clean, redact
 from maestro.server.client import Daemon
 
@@ -25,24 +23,7 @@ _MOST_CHARACTERS = 2000
 
 def start(folder: str) -> int:
     """Start the process that will carry the run out, and return its pid."""
-    # A run inside another one is a run of its own: it does not end with the other.
-    env = {name: value for name, value in os.environ.items() if name != RUN_MARKER}
-    with open(os.path.join(folder, RUNNER_LOG), "ab") as log:
-        # The lock goes over to the process with its output: whoever finds it held knows that one lives or is just
-        # starting, whatever run.json says of it yet.
-        fcntl.flock(log, fcntl.LOCK_EX)
-        started = subprocess.Popen(
-            [sys.executable, "-P", "-m", "maestro.cli.delegated", folder],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=env,
-            cwd="/",
-            start_new_session=True,
-        )
-    # Popen complains of a child that nobody waits for; this one is meant to outlive us.
-    started.returncode = 0
-    return started.pid
+    return start_detached("maestro.cli.delegated", folder, "/")
 
 
 def main(folder: str) -> int:

@@ -71,6 +71,10 @@ class Channels:
             (one for one in self._waiting.get(session_id, ()) if one.question_id == question_id), None
         )
 
+    def asked_by_hooks(self, session_id: str) -> frozenset[str]:
+        """The questions that hooks wait for now."""
+        return frozenset(one.question_id for one in self._waiting.get(session_id, ()))
+
     def let_go(self, session_id: str, *, but: str = "") -> None:
         """Questions are over: their hooks need not wait any longer."""
         for waiting in self._waiting.get(session_id, ()):

@@ -211,8 +211,9 @@ class Typist:
             # Somebody answered on the screen; the hook may not have been told yet.
             return _over(sight, [])
         await mark("typing")
+        earlier = self._channels.asked_by_hooks(to.session.id)
         waiting.answer.set_result(said)
-        gone = await self._until_gone(to, asked, PROOF_SECONDS)
+        gone = await self._until_gone(to, asked, PROOF_SECONDS, earlier)
         if gone:
             return Outcome("submitted", evidence=("given to the hook that waited for it", gone))
         return Outcome(
@@ -228,6 +229,7 @@ class Typist:
         """
         done: list[str] = []
         before: set[tuple[Asked, object]] = set()
+        earlier = self._channels.asked_by_hooks(to.session.id)
         for _ in range(_MOST_STEPS):
             sight = await (self._settled_sight(to) if done else self._drawn_sight(to, asked))
             decision = may_touch(sight, to.session.agent)
@@ -246,7 +248,7 @@ class Typist:
                 return Outcome("failed", step.reason)
             if (shown, step) in before:
                 # It may only be slow to go; nothing is typed twice.
-                gone = await self._until_gone(to, asked, STEP_SECONDS)
+                gone = await self._until_gone(to, asked, STEP_SECONDS, earlier)
                 if gone:
                     return Outcome("submitted", evidence=(*done, gone))
                 return Outcome("uncertain", "Its dialog looks as it did before this was typed.", tuple(done))
@@ -309,7 +311,9 @@ class Typist:
             await asyncio.sleep(_LOOK_SECONDS)
         return seen != _without_evidence(before)
 
-    async def _until_gone(self, to: Typed, asked: Asked, seconds: float) -> str:
+    async def _until_gone(self, to: Typed, asked: Asked, seconds: float, earlier: frozenset[str]) -> str:
+        """What shows that the question is over; empty when nothing does in time. `earlier` is what hooks asked before it
+        was answered: the next question may look just like this one."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         while loop.time() < deadline:
@@ -319,6 +323,8 @@ class Typist:
                 shown = sight.screen.question
                 if shown is None or not is_same(asked, fit(shown)):
                     return "the question is gone from its screen"
+                if self._channels.asked_by_hooks(to.session.id) - earlier:
+                    return "its hook asks the next question"
             await self._channels.wait(news, _LOOK_SECONDS)
         return ""
 

@@ -6,7 +6,7 @@ says what else becomes of them, one word for each time that the step is done, th
     {"maestro-plan": ["no-block", "ok"], "review maestro-plan": ["score 40", "critical", "malformed"]}
 
     ok, no-block, no-files, bad-files, fail, blocked, error, gaps, wait (until FILE.go is there), limit TEXT, say TEXT; of
-    a review: ok, score N, critical, malformed, say TEXT; of “intent”: what it answers when it is asked what an intent is
+    a review: ok, score N, critical, malformed, limit TEXT, say TEXT; of “intent”: what it answers when it is asked what an intent is
     about
 
 What it does is noted in FILE.log, a line each.
@@ -42,6 +42,8 @@ def played(prompt: str) -> list[dict[str, Any]] | None:
     review = _REVIEW.search(prompt)
     if review:
         word = _word(f"review {review[2]}")
+        if word.startswith("limit "):
+            return [usage, {"limit": word.removeprefix("limit ")}]
         return [usage, {"say": "Looks fine to me." if word == "malformed" else _review(word, review[2])}]
     if prompt.startswith(_INTENT):
         return [usage, {"say": _word("intent")}]

@@ -120,6 +120,8 @@ def test_by_itself_in_the_background(maestro: Maestro) -> None:
     done = stage.run("-y", "--async", "--no-review", "add rate limiting to the login endpoint")
     assert done.returncode == 0, done.stderr
     session = done.stdout.strip()
+    # From the first moment on, also before its process can say who it is.
+    assert maestro.json("chain", "status", session)["alive"]
     while stage.told()["steps"][0]["status"] != "running":
         pass
     busy = stage.resume(session)

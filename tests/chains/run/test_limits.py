@@ -89,3 +89,39 @@ def test_waiting_can_be_interrupted_and_taken_up(maestro: Maestro) -> None:
     state.write_text(json.dumps(stage.told() | {"paused_until": now_ms()}))
     assert stage.resume().returncode == 0
     assert stage.done() == [*NAMES, "maestro-verify"]
+
+
+def reviewer_at_limit(maestro: Maestro, end: str) -> Stage:
+    """Whose first review finds its tool at a limit, and is malformed the next time."""
+    words = [f"limit You hit your limit, try again {end}", "malformed", "score 40", "ok"]
+    stage = Stage(maestro, {"review maestro-execute": words})
+    stage.project("planned")
+    return stage
+
+
+REVIEW = "review maestro-execute"
+GATED = ("-y", "--min-score", "60", "--chain", "execute-verify", *SCRIPTED)
+
+
+def test_a_reviewer_at_a_limit_is_waited_for_and_its_gate_holds(maestro: Maestro) -> None:
+    stage = reviewer_at_limit(maestro, "in 2 seconds")
+    done = maestro("chain", "run", *GATED)
+    assert done.returncode == 0, done.stderr
+    assert "Review of step 1 (maestro-execute): scripted is at a limit until 2" in done.stdout
+    # At the limit, malformed, too low: done again; then good enough.
+    redone = ["maestro-execute", REVIEW]
+    verified = ["maestro-verify", "review maestro-verify"]
+    assert stage.done() == ["maestro-execute", *[REVIEW] * 3, *redone, *verified]
+    told = stage.told()
+    assert (told["status"], told["paused_until"], told["steps"][0]["redone"]) == ("completed", None, True)
+
+
+def test_a_review_that_has_to_wait_long_pauses_the_chain(maestro: Maestro) -> None:
+    stage = reviewer_at_limit(maestro, "in 7 hours")
+    for done in (maestro("chain", "run", *GATED), stage.resume(), stage.resume("--to", "scripted")):
+        assert (done.returncode, "Review of step 1" in done.stderr) == (4, True)
+        assert statuses(stage.told()) == ["completed", "pending"]
+        assert stage.done() == ["maestro-execute", REVIEW]
+    # A person does without, or names another reviewer.
+    assert stage.resume("--no-review").returncode == 0
+    assert stage.done() == ["maestro-execute", REVIEW, "maestro-verify"]

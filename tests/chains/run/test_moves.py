@@ -64,7 +64,7 @@ REVIEWED: dict[str, Any] = {"status": "completed", "review": "reviewed"}
         (chain(DONE, {}), RunStep(1)),
         (chain({"status": "skipped"}, {}), RunStep(1)),
         (chain(DONE, {}, paused_until=7), Pause(1, 7)),
-        (chain(DONE, {}, paused_until=7, review_by="gemini"), ReviewStep(0)),
+        (chain(DONE, {}, paused_until=7, review_by="gemini"), Pause(0, 7, review=True)),
         (chain(DONE, DONE), Finish("completed")),
         (chain(DONE, {}, review_by="gemini"), ReviewStep(0)),
         (chain({**DONE, "review": "running"}, {}, review_by="gemini"), ReviewStep(0)),

@@ -136,3 +136,18 @@ def test_by_the_waiting_hook(stage: Stage, dialog: Dialog) -> None:
         assert "given to the hook that waited for it" in told["evidence"], told
     else:
         assert "hook" not in " ".join(told["evidence"])
+
+
+def test_the_same_question_again_at_once_is_another_one(stage: Stage) -> None:
+    """Its screen looks as before the answer: that the hook asks anew proves that the answer arrived."""
+    times = 8
+    again = {"ask": {"question": "Once more?", "header": "Again", "options": ["Yes", "No"]}}
+    session = stage.spawn("again", *[again] * times)
+    answered_ones: list[str] = []
+    for _ in range(times):
+        new = lambda: (found := stage.explain(session)["question"]) and found["id"] not in answered_ones  # noqa: E731
+        until(new, lambda: stage.screen(session))
+        told = stage.sent(session, "Choose 1")
+        assert told["state"] == "submitted", (told, stage.screen(session))
+        answered_ones.append(told["questionId"])
+    assert len(set(answered_ones)) == times

@@ -1,0 +1,33 @@
+"""A process of Maestro's own that outlives the command which starts it: a run, or a chain."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+
+from maestro.dispatch.runs import RUNNER_LOG
+from maestro.fleet.processtree import RUN_MARKER
+
+
+def start_detached(module: str, folder: str, cwd: str) -> int:
+    """`python -m MODULE FOLDER`, its output into the folder's log; returns its pid."""
+    # Begun inside a run, it is none the less one of its own, and does not end with the other.
+    env = {name: value for name, value in os.environ.items() if name != RUN_MARKER}
+    with open(os.path.join(folder, RUNNER_LOG), "ab") as log:
+        # The lock goes over to the process with its output: whoever finds it held knows that one lives or is just
+        # starting, whatever is on record of it yet.
+        fcntl.flock(log, fcntl.LOCK_EX)
+        started = subprocess.Popen(
+            [sys.executable, "-P", "-m", module, folder],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=env,
+            cwd=cwd,
+            start_new_session=True,
+        )
+    # Popen complains of a child that nobody waits for; this one is meant to outlive us.
+    started.returncode = 0
+    return started.pid
