@@ -3,8 +3,8 @@
     intents.jsonl     {"intent", "chain"}                                → chains/routing/likeness.tsv
     questions.jsonl   {"kind", "question", "options", …, "grave"}        → coordinate/gate/likeness.tsv
 
-Both files hold what people wrote who did not know the program. Words that only one of them used say nothing about the
-next text, and weights too small to matter are left out: so a table stays small enough to be read.
+Both files hold what people wrote who did not know the program. Words that hardly any of them used say nothing about
+the next text, and weights too small to matter are left out: so a table stays small enough to be read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from maestro.chains.routing.likeness import features as of_intent
+from maestro.chains.routing.route import clues as of_intent
 from maestro.coordinate.gate.check import as_question
 from maestro.coordinate.gate.likeness import GRAVE, HARMLESS
 from maestro.coordinate.gate.likeness import features as of_question
@@ -28,9 +28,10 @@ PACKAGE = HERE.parents[1] / "src" / "maestro"
 LEAST = 4  # of SCALE: smaller weights are left out
 
 
-def fit(texts: list[list[str]], names: list[str], leniency: float) -> Weights:
-    """`leniency`: how closely the examples are followed; found with texts that were not among them."""
-    words = TfidfVectorizer(analyzer=list, min_df=2, sublinear_tf=True)
+def fit(texts: list[list[str]], names: list[str], leniency: float, rarest: int) -> Weights:
+    """`leniency`: how closely the examples are followed; `rarest`: how many of them must have a word for it to count.
+    Both were found with texts that were not among them."""
+    words = TfidfVectorizer(analyzer=list, min_df=rarest, sublinear_tf=True)
     model = LogisticRegression(C=leniency, max_iter=1000)
     model.fit(words.fit_transform(texts), names)
     known = tuple(str(name) for name in model.classes_)
@@ -67,11 +68,11 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 def main() -> None:
     intents = rows("intents.jsonl")
-    table = fit([of_intent(row["intent"]) for row in intents], [row["chain"] for row in intents], 60.0)
+    table = fit([of_intent(row["intent"]) for row in intents], [row["chain"] for row in intents], 30.0, 4)
     write("intents.jsonl", "chains/routing/likeness.tsv", table)
     asked = rows("questions.jsonl")
     texts = [of_question(as_question(row), row.get("proposed", "")) for row in asked]
-    table = fit(texts, [GRAVE if row["grave"] else HARMLESS for row in asked], 20.0)
+    table = fit(texts, [GRAVE if row["grave"] else HARMLESS for row in asked], 20.0, 2)
     write("questions.jsonl", "coordinate/gate/likeness.tsv", table)
 
 

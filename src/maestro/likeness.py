@@ -33,6 +33,7 @@ class Likeness(NamedTuple):
     name: str
     share: float  # of all that speaks for anything, 0 to 1
     by: tuple[str, ...]  # the features that spoke for it most
+    next: str = ""  # what it is like most after that
 
 
 def neighbours(words: list[str]) -> list[str]:
@@ -51,7 +52,7 @@ def liken(features: Iterable[str], weights: Weights) -> Likeness | None:
     for feature, value in heard.items():
         for number, weight in weights.speaks[feature]:
             scores[number] += value / length * weight / SCALE
-    best = max(range(len(scores)), key=scores.__getitem__)
+    best, *others = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
     share = 1 / sum(math.exp(score - scores[best]) for score in scores)
     for_it = {
         feature: value * weight
@@ -60,7 +61,7 @@ def liken(features: Iterable[str], weights: Weights) -> Likeness | None:
         if number == best and weight > 0
     }
     by = sorted(for_it, key=for_it.__getitem__, reverse=True)[:3]
-    return Likeness(weights.names[best], share, tuple(by))
+    return Likeness(weights.names[best], share, tuple(by), weights.names[others[0]] if others else "")
 
 
 def parse_weights(text: str) -> Weights:

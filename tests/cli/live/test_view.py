@@ -243,7 +243,9 @@ def escalated(stage: Stage) -> tuple[str, str]:
         "parentSessionId": boss["session"]["id"],
     }
     worker = str(stage.maestro.daemon.call("POST", "/api/sessions/spawn", child, timeout=60)["id"])
-    until(lambda: stage.explain(worker)["question"])
+    # Its hook tells of it before it is drawn, with options that may not be those of the screen.
+    stage.see(worker, "3. No")
+    assert stage.explain(worker)["question"]
     theirs = Daemon(stage.maestro.env | {"MAESTRO_SESSION_TOKEN": boss["token"]})
     with pytest.raises(Refused):
         theirs.call("POST", f"/api/sessions/{worker}/prompt", {"message": "Choose 1"})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from maestro.chains.routing.phrases import DET, END, MAKE, PART, SYMPTOM, pattern
+from maestro.chains.routing.phrases import DET, END, MAKE, PART, SYMPTOM, WRONGLY, pattern
 from maestro.chains.routing.sequences import SEQUENCES
 
 # A fault that is not named: there is nothing yet that could be looked for.
@@ -49,7 +49,7 @@ SUBJECT: Final = re.compile(
     r"(?!\w+ (?:an?|the|our|my|all|this|that|these|those|some|new)\b)"
     r"(?:(?!(?:that|which|where|when|to|for|so|if|with|who|whose|and|as|in|how|whether|why|what|then)\b)[\w./-]+ ){1,4}"
     r"(?:is|are|was|were|fails?|failed|crash(?:es|ed)|breaks|broke|hangs|freezes|does(?:n't| not)|do(?:n't| not)|did(?:n't| not)|keeps|throws|"
-    r"returns|stops|stopped|takes|shows|gives|loses|has no|have no|lacks)\b"
+    rf"returns|stops|stopped|takes|shows|gives|loses|has no|have no|lacks|leaves|panics|leaks|never|always|no longer|{WRONGLY})\b"
 )
 STATEMENTS: Final = (
     pattern(

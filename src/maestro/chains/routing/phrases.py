@@ -25,6 +25,8 @@ PART: Final = (
 MAKE: Final = r"(?:make|create|write|draft|prepare|produce|generate|build|give (?:me|us)|do|develop|set up|add|need|want|(?:we|i) (?:need|want))"
 BUILD: Final = r"(?:implement|build|execute|develop|code|construct|realize|make|ship)"
 THEN: Final = r"(?:,|;|\bthen\b|\band\b|\bafterwards\b|→|->)"
+# What a program does to people who did not ask for it, said of the program.
+WRONGLY: Final = r"(?:ignores|drops|skips|swallows|truncates|mangles|duplicates|doubles|overwrites|forgets|refuses|misses|silently \w+s)"
 SYMPTOM: Final = (
     r"(?:\b(?:crash\w*|errors?|exceptions?|\w+error|\w+exception|traceback|stack ?trace|fail(?:s|ed|ing|ures?)?|broken|breaks|broke|"
     r"bugs?|buggy|hangs?|hanging|hung|freez\w+|frozen|stuck|leak\w*|slow(?:er|ly)?|time[sd]? ?out|timeouts?|wrong(?:ly)?|"
@@ -34,7 +36,7 @@ SYMPTOM: Final = (
     r"redirect|sync|log|align|centered|clickable|visible|correct|possible)\w*|"
     r"(?:returns?|gives?|shows?|answers?) (?:an? |the )?(?:null|none|nil|undefined|nan|empty|blank|[45]\d\d)|(?:http |a |an )?(?:500|502|503|504|404|403)s?|"
     r"throws?|segfault\w*|panics?|deadlocks?|race condition|regression|flaky|corrupt\w*|garbled|exits? with|oom|"
-    r"out of memory|overflow\w*|disappear\w*|vanish\w*|loses|lost|keeps? \w+ing|flicker\w*|unresponsive|misaligned|overlaps?|"
+    rf"out of memory|overflow\w*|disappear\w*|vanish\w*|loses|lost|keeps? \w+ing|flicker\w*|unresponsive|{WRONGLY}|misaligned|overlaps?|"
     r"(?:issues?|problems?|troubles?) with|complain\w*|is (?:down|red|unusable|gone|blank)|are (?:down|gone)|arrives? twice|logged out|at random|randomly|twice instead|infinite loop|blank (?:page|screen)|"
     r"stürzt|absturz\w*|abgestürzt|fehler\w*|kaputt|funktioniert nicht|geht nicht|hängt|"
     r"falla|fallos?|roto|no funciona|erreurs?|plante|bogue|ne marche|ne fonctionne|ошибк\w*|падает|не работает)\b|"

@@ -1,8 +1,8 @@
 """From an intent to a chain. Pure; asks where it does not know.
 
-Exact names first, then “continue”, then an issue's id, then the patterns in their order; what these say is held against
-how other people worded their intents (`likeness.py`). What none of them knows, or what they disagree about, is clarity
-0 or 1 and comes with a question; a model may be asked first (`intent.py`).
+Exact names first, then “continue”. Everything else is weighed (`likeness.py`): its words, and what the patterns in their
+order say of it, each count as much as they were right about the intents of many people. What is not like anything enough
+is clarity 0 or 1 and comes with a question; a model may be asked first (`intent.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from maestro.chains.catalogue.catalogue import command_of
 from maestro.chains.project import phase_of
 from maestro.chains.routing import patterns as known
 from maestro.chains.routing.ladder import next_rung
-from maestro.chains.routing.likeness import features
+from maestro.chains.routing.likeness import ASK, PATTERN, features, spoken
 from maestro.chains.routing.phrases import Pattern
 from maestro.chains.routing.sequences import SEQUENCES
 from maestro.chains.routing.wording import asked, plain
@@ -34,16 +34,27 @@ _PHASE: Final = re.compile(r"\b(?:phase|etappe|fase)\s*#?(\d{1,3})\b|第?\s*(\d{
 _THIS_PHASE: Final = re.compile(r"\b(?:this|current|the) phase\b")
 _SIGIL: Final = re.compile(r"[/$]")
 _THEN: Final = re.compile(
-    r"(?:,\s*)?(?:\band then\b|\bthen\b|\bafterwards\b|;)\s*|\s+and\s+(?=(?:plan|execute|verify|review|test|audit|brainstorm|analy[sz]e|add|write|create|fix|implement|update|build|close|refactor)\b)"
+    r"(?:,\s*)?(?:\band then\b|\bthen\b|\bafterwards\b|;)\s*|[,.;]?\s+(?:and )?(?:also|plus|besides|oh and)[, ]\s*|"
+    r"\s+and\s+(?=(?:plan|execute|verify|review|test|audit|brainstorm|analy[sz]e|add|write|create|fix|implement|update|build|close|refactor|start|begin|make|set up)\b)"
 )
 
-SURE: Final = 0.6  # so much likeness counts more than a pattern
-LIKELY: Final = 0.5  # so much counts where no pattern knows
-FEWEST: Final = 2  # words that have to speak for it, where no pattern knows
-VAGUE: Final = 0.9  # so like what says nothing, it is asked about although a pattern knows it
+ENOUGH: Final = 0.45  # of all that speaks for anything has to speak for a chain
+_LIKELY: Final = 0.2  # so much is worth being named in a question
+_FEWEST: Final = 2  # words
 
 # Work that is tested and looked over as a part of it: “add a page and test it” is one thing.
 _WHOLE_WORK: Final = frozenset({"analyze-plan-execute", "quick", "debug", "refactor"})
+_PART_OF_WORK: Final = _WHOLE_WORK | {
+    "test",
+    "test-gen",
+    "integration-test",
+    "review",
+    "verify",
+    "sync",
+    "analyze",
+    "plan",
+}
+_COMMIT_TYPES: Final = frozenset({"test", "refactor"})  # “test: …” may be a commit's title
 _ASK_WHAT: Final = (
     "What should be done? Say it with a verb and what it is about, or name a chain (`maestro chain list`)."
 )
@@ -58,7 +69,7 @@ def route(intent: str, catalogue: Catalogue, project: Project | None, wording: W
         return Route(chain="", clarity=0, ask=_ASK_WHAT, why="the intent is empty")
     found = _by_name(words, catalogue, project) or _by_ladder(words, project)
     if found is None:
-        found = _weighed(_by_issue(words) or _by_pattern(words), words, catalogue, wording)
+        found = _weighed(_by_patterns(words), words, catalogue, wording)
     if found.chain and found.chain not in catalogue.chains:
         return Route(chain="", clarity=0, ask=_ASK_WHAT, why=f"there is no chain {found.chain} here")
     issue = found.issue or _issue_in(words)
@@ -75,13 +86,16 @@ def _by_name(words: str, catalogue: Catalogue, project: Project | None) -> Route
     marked = bool(_SIGIL.match(first))
     name = plain(first).lstrip("/$").rstrip(":,")
     whole = re.sub(r"[\s_]+", "-", plain(words).lstrip("/$").rstrip(".!? "))
+    is_told = first.endswith(":") and name not in _COMMIT_TYPES
     for candidate, behind in ((whole, ""), (name, rest.strip())):
         chain = _chain_named(candidate, catalogue)
         # A bare word such as “plan” or “test” is a name only if it stands alone: before others it may be any noun.
-        if chain and (not behind or marked or "-" in candidate or first.endswith(":")):
+        if chain and (not behind or marked or "-" in candidate or is_told):
+            is_number = behind.isdecimal() and _needs_issue(chain, catalogue)
             return Route(
                 chain=chain,
                 clarity=3,
+                issue=f"ISSUE-{behind}" if is_number else "",
                 # Without another word, the phase in work is meant.
                 phase=None if behind or project is None else project.current_phase,
                 description=behind or _without_words(chain, catalogue),
@@ -127,6 +141,9 @@ def _by_issue(words: str) -> Route | None:
         return None
     found = _first(known.OF_ISSUE, text)
     chain = found.chain if found else "issue-full"
+    others = [other for other in _others(text, chain) if other not in _PART_OF_WORK]
+    if others and not others[0].startswith("issue-"):
+        return msgspec.structs.replace(_several([chain, *others], words), issue=issue)
     return Route(chain=chain, clarity=2, issue=issue, description=words, why=f"it names {issue}")
 
 
@@ -167,47 +184,70 @@ def _by_pattern(words: str) -> Route:
         )
     if found is None:
         return Route(chain="", clarity=0, ask=_ASK_WHAT, description=words, why="no pattern knows it")
-    others = [] if sequence or found.chain in _WHOLE_WORK else _others(text, found.chain)
+    others = [] if sequence else _others(text, found.chain)
+    if found.chain in _WHOLE_WORK:
+        others = [other for other in others if other not in _PART_OF_WORK]
     if others:
-        chains = ", then ".join([found.chain, *others])
-        return Route(
-            chain=found.chain,
-            clarity=1,
-            ask=f"This is more than one chain: {chains}. Which one first?",
-            description=words,
-            why="it asks for several things",
-        )
+        return _several([found.chain, *others], words)
     matched = found.when.search(text)
     said = matched[0].strip() if matched else ""
     return Route(chain=found.chain, clarity=2, description=words, why=f"it says “{said[:40]}”")
 
 
+def _several(chains: Sequence[str], words: str) -> Route:
+    return Route(
+        chain=chains[0],
+        clarity=1,
+        ask=f"This is more than one chain: {', then '.join(chains)}. Which one first?",
+        description=words,
+        why="it asks for several things",
+    )
+
+
+def clues(words: str) -> list[str]:
+    """What an intent is weighed by."""
+    return _clues(words, _by_patterns(words))
+
+
+def _by_patterns(words: str) -> Route:
+    return _by_issue(words) or _by_pattern(words)
+
+
+def _clues(words: str, found: Route) -> list[str]:
+    said = f"{PATTERN}{found.chain or 'nothing'}"
+    return [*features(words), said if is_clear(found) else f"{said}?"]
+
+
 def _weighed(found: Route, words: str, catalogue: Catalogue, wording: Weights) -> Route:
-    """What the patterns say, held against what the intent is most like."""
-    liked = liken(features(words), wording)
-    if liked is None or liked.name == found.chain or found.ask == _ASK_FOREIGN:
+    """What the patterns say, and all its words."""
+    liked = liken(_clues(words, found), wording)
+    if liked is None or found.ask == _ASK_FOREIGN:
         return found
-    if found.issue and not (liked.name.startswith("issue-") and liked.share >= SURE):
-        return found  # whatever else it is like, it is about that issue
-    if len(liked.by) < FEWEST and not is_clear(found):
-        return found  # one word says nothing
-    is_known = liked.name in catalogue.chains
-    if liked.share >= (SURE if is_clear(found) else LIKELY) and is_known:
-        said = ", ".join(f"“{word.strip('^$ ')}”" for word in liked.by)
+    is_enough = liked.share >= ENOUGH and (is_clear(found) or is_understood(words, wording))
+    if is_enough and liked.name in catalogue.chains:
+        if is_clear(found) and liked.name == found.chain:
+            return found
+        said = ", ".join(f"“{word.strip('^$ ')}”" for word in liked.by if not word.startswith(PATTERN))
         return msgspec.structs.replace(
             found, chain=liked.name, clarity=2, ask="", description=words, why=f"it is worded so: {said}"
         )
-    if not is_clear(found):
-        return found
-    if not is_known:
-        is_vague = liked.share >= VAGUE
-        return (
-            msgspec.structs.replace(found, clarity=1, ask=_ASK_WHAT, why="it is too vague")
-            if is_vague
-            else found
-        )
-    ask = f"Is it {found.chain} or {liked.name}? The one: {_purpose(found.chain, catalogue)} The other: {_purpose(liked.name, catalogue)}"
-    return msgspec.structs.replace(found, clarity=1, ask=ask, why="it may be either")
+    if found.ask and found.chain:
+        return found  # it knows better what to ask
+    likely = [name for name in (found.chain, liked.name, liked.next) if name in catalogue.chains]
+    one, other = [*dict.fromkeys(likely), "", ""][:2]
+    if liked.name == ASK or liked.share < _LIKELY or not other:
+        return msgspec.structs.replace(found, clarity=0, chain="", ask=_ASK_WHAT, why="it is too vague")
+    ask = (
+        f"Is it {one} or {other}? The one: {_purpose(one, catalogue)} The other: {_purpose(other, catalogue)}"
+    )
+    return msgspec.structs.replace(found, chain=one, clarity=1, ask=ask, why="it may be either")
+
+
+def is_understood(words: str, wording: Weights) -> bool:
+    """Whether there are some words, and most of them are known: of a language that nobody taught it, it knows a few."""
+    said = spoken(words)
+    known = sum(word in wording.rarity for word in said)
+    return len(said) >= _FEWEST and known * 2 >= len(said)
 
 
 def _purpose(chain: str, catalogue: Catalogue) -> str:

@@ -356,6 +356,8 @@ class Live(App[None]):
     def _run(self, receipts: Iterator[Receipt]) -> None:
         def work() -> None:
             for receipt in receipts:
+                if not self.is_running:
+                    return  # nobody sees how it goes on
                 self.post_message(self.Happened(receipt))
 
         self._aside(work)

@@ -103,13 +103,13 @@ def receipt_of(name: str, told: dict[str, Any], passed: tuple[str, ...]) -> Rece
 
 
 def _follow(daemon: Daemon, target: Target, sent: dict[str, Any]) -> Iterator[Receipt]:
-    """Each step of it, until it is settled."""
+    """Each step of it, until it is settled. A daemon that is gone meanwhile is not started for that."""
     passed: tuple[str, ...] = ("queued",)
     deadline = time.monotonic() + _FOLLOWED_SECONDS
-    cursor = str(daemon.call("GET", "/api/events", query={"since": "now"})["cursor"])
+    cursor = str(daemon.call("GET", "/api/events", query={"since": "now"}, start=False)["cursor"])
     session = path_part(sent["sessionId"])
     while True:
-        found = daemon.call("GET", f"/api/sessions/{session}/prompts")
+        found = daemon.call("GET", f"/api/sessions/{session}/prompts", start=False)
         told = next((one for one in found if one["id"] == sent["id"]), sent)
         yield receipt_of(target.name, told, passed)
         passed = (*passed, str(told["state"]))
@@ -119,4 +119,4 @@ def _follow(daemon: Daemon, target: Target, sent: dict[str, Any]) -> Iterator[Re
             yield Receipt(f"{target.name}: still {told['state']}; `maestro session prompts` shows it", "bad")
             return
         query = {"since": cursor, "subjects": sent["sessionId"], "wait": _LOOK_SECONDS}
-        cursor = str(daemon.call("GET", "/api/events", query=query)["cursor"])
+        cursor = str(daemon.call("GET", "/api/events", query=query, start=False)["cursor"])
