@@ -15,11 +15,13 @@ from tests.chains.support import wording as of_intents
 
 from maestro.agents.questions import Option, Question
 from maestro.chains.routing.likeness import ASK, features
+from maestro.chains.routing.route import clues
+from maestro.coordinate.gate.check import as_question
 from maestro.coordinate.gate.likeness import GRAVE, HARMLESS, how_grave
 from maestro.coordinate.gate.likeness import features as of_question
 from maestro.coordinate.gate.likeness_file import wording as of_questions
 from maestro.errors import InvalidInput
-from maestro.likeness import Weights, liken, neighbours, parse_weights, weights_text
+from maestro.likeness import EACH, Weights, fingerprint, liken, neighbours, parse_weights, weights_text
 
 EXAMPLES = Path(__file__).parents[1] / "scripts" / "fit"
 TABLES = [("maestro.chains.routing", "intents.jsonl"), ("maestro.coordinate.gate", "questions.jsonl")]
@@ -30,6 +32,21 @@ def test_a_table_is_fitted_to_the_examples_as_they_are(folder: str, examples: st
     told = hashlib.sha256((EXAMPLES / examples).read_bytes()).hexdigest()
     table = (files(folder) / "likeness.tsv").read_text(encoding="utf-8")
     assert told in table.splitlines()[0], "`make fit` fits it anew"
+
+
+def test_a_table_is_fitted_to_the_examples_as_they_are_read() -> None:
+    """A change of the patterns, or of what counts as a word, needs a new one."""
+    intents = [json.loads(line) for line in (EXAMPLES / "intents.jsonl").read_text().splitlines()]
+    asked = [json.loads(line) for line in (EXAMPLES / "questions.jsonl").read_text().splitlines()]
+    read = {
+        "maestro.chains.routing": [clues(row["intent"]) for row in intents[::EACH]],
+        "maestro.coordinate.gate": [
+            of_question(as_question(row), row.get("proposed", "")) for row in asked[::EACH]
+        ],
+    }
+    for folder, texts in read.items():
+        first = (files(folder) / "likeness.tsv").read_text(encoding="utf-8").splitlines()[0]
+        assert f"read as {fingerprint(texts)}" in first, "`make fit` fits it anew"
 
 
 def test_no_test_of_routing_or_gate_was_fitted_to() -> None:

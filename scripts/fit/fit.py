@@ -21,7 +21,7 @@ from maestro.chains.routing.route import clues as of_intent
 from maestro.coordinate.gate.check import as_question
 from maestro.coordinate.gate.likeness import GRAVE, HARMLESS
 from maestro.coordinate.gate.likeness import features as of_question
-from maestro.likeness import SCALE, Weights, weights_text
+from maestro.likeness import EACH, SCALE, Weights, fingerprint, weights_text
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parents[1] / "src" / "maestro"
@@ -56,9 +56,9 @@ def fit(texts: list[list[str]], names: list[str], leniency: float, rarest: int) 
     )
 
 
-def write(examples: str, table: str, weights: Weights) -> None:
-    told = (HERE / examples).read_bytes()
-    says = f"fitted to scripts/fit/{examples} with sha256 {hashlib.sha256(told).hexdigest()}"
+def write(examples: str, table: str, weights: Weights, texts: list[list[str]]) -> None:
+    told = hashlib.sha256((HERE / examples).read_bytes()).hexdigest()
+    says = f"fitted to scripts/fit/{examples} with sha256 {told}, read as {fingerprint(texts[::EACH])}"
     (PACKAGE / table).write_text(weights_text(weights, says), encoding="utf-8")
 
 
@@ -68,12 +68,13 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 def main() -> None:
     intents = rows("intents.jsonl")
-    table = fit([of_intent(row["intent"]) for row in intents], [row["chain"] for row in intents], 30.0, 4)
-    write("intents.jsonl", "chains/routing/likeness.tsv", table)
+    texts = [of_intent(row["intent"]) for row in intents]
+    table = fit(texts, [row["chain"] for row in intents], 30.0, 4)
+    write("intents.jsonl", "chains/routing/likeness.tsv", table, texts)
     asked = rows("questions.jsonl")
     texts = [of_question(as_question(row), row.get("proposed", "")) for row in asked]
     table = fit(texts, [GRAVE if row["grave"] else HARMLESS for row in asked], 20.0, 2)
-    write("questions.jsonl", "coordinate/gate/likeness.tsv", table)
+    write("questions.jsonl", "coordinate/gate/likeness.tsv", table, texts)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ rare it is and how much it speaks for what:
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,7 @@ import msgspec
 from maestro.errors import InvalidInput
 
 SCALE: Final = 10  # a weight of 1.0 is written as 10
+EACH: Final = 100  # of so many examples one goes into the fingerprint
 
 
 class Weights(msgspec.Struct, frozen=True):
@@ -62,6 +64,12 @@ def liken(features: Iterable[str], weights: Weights) -> Likeness | None:
     }
     by = sorted(for_it, key=for_it.__getitem__, reverse=True)[:3]
     return Likeness(weights.names[best], share, tuple(by), weights.names[others[0]] if others else "")
+
+
+def fingerprint(texts: Iterable[Iterable[str]]) -> str:
+    """A sign of how texts are read: by other features than these, a table has to be fitted anew."""
+    said = "\n".join("\t".join(features) for features in texts)
+    return hashlib.sha256(said.encode(errors="replace")).hexdigest()[:16]
 
 
 def parse_weights(text: str) -> Weights:

@@ -52,7 +52,8 @@ def test_intents_lead_where_people_mean() -> None:
 
 
 def test_intents_of_strangers_lead_where_they_mean(capsys: pytest.CaptureFixture[str]) -> None:
-    """Two tables by somebody who saw neither the patterns nor the examples, and which nothing was written or fitted by."""
+    """Tables in the voices of 24 people, by somebody who saw neither the patterns nor the examples; nothing was fitted to
+    them."""
     told = intents("intents_unseen.jsonl")
     got = [(one, answer(routed(one["intent"]))) for one in told]
     missed = [(one["intent"], one["accept"], chain) for one, chain in got if chain not in one["accept"]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.cli.live.viewing import NEVER_LONG_ENOUGH, run, viewing
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
 
 from maestro.errors import Refused
 from maestro.server.client import Daemon

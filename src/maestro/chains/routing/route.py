@@ -39,6 +39,7 @@ _THEN: Final = re.compile(
 )
 
 ENOUGH: Final = 0.45  # of all that speaks for anything has to speak for a chain
+VAGUE: Final = 0.6  # so much has to speak against any, where a pattern and the words would still agree on one
 _LIKELY: Final = 0.2  # so much is worth being named in a question
 _FEWEST: Final = 2  # words
 
@@ -221,7 +222,7 @@ def _clues(words: str, found: Route) -> list[str]:
 def _weighed(found: Route, words: str, catalogue: Catalogue, wording: Weights) -> Route:
     """What the patterns say, and all its words."""
     liked = liken(_clues(words, found), wording)
-    if liked is None or found.ask == _ASK_FOREIGN:
+    if liked is None:
         return found
     is_enough = liked.share >= ENOUGH and (is_clear(found) or is_understood(words, wording))
     if is_enough and liked.name in catalogue.chains:
@@ -231,7 +232,9 @@ def _weighed(found: Route, words: str, catalogue: Catalogue, wording: Weights) -
         return msgspec.structs.replace(
             found, chain=liked.name, clarity=2, ask="", description=words, why=f"it is worded so: {said}"
         )
-    if found.ask and found.chain:
+    if is_clear(found) and liked.name == ASK and liked.next == found.chain and liked.share < VAGUE:
+        return found
+    if found.ask not in ("", _ASK_WHAT):
         return found  # it knows better what to ask
     likely = [name for name in (found.chain, liked.name, liked.next) if name in catalogue.chains]
     one, other = [*dict.fromkeys(likely), "", ""][:2]
