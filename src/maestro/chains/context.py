@@ -62,6 +62,16 @@ def after(context: Context, block: ResultBlock) -> Context:
     )
 
 
+def misplaced_scratch(context: Context, block: ResultBlock, state: str) -> str:
+    """Why the scratch folder that a result names cannot be used; empty: it can. Anywhere else than among the others,
+    nobody knows what was in it before."""
+    named = posixpath.normpath(block.scratch)
+    home = posixpath.join(state, "scratch")
+    if not block.scratch or block.scratch == context.scratch_dir or posixpath.dirname(named) == home:
+        return ""
+    return f"SCRATCH: {block.scratch} is no folder in {home}."
+
+
 def work_folder(context: Context, project: Project | None, state: str) -> str:
     """Where this chain's artifacts are, from the project's root; empty: nowhere yet."""
     if context.work == "issue":

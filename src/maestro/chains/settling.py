@@ -12,7 +12,7 @@ import msgspec
 
 from maestro.chains import Command, Context, Project, ResultBlock
 from maestro.chains.artifacts import Ground, complaint_about
-from maestro.chains.context import after
+from maestro.chains.context import after, misplaced_scratch
 from maestro.chains.moves import again
 from maestro.chains.project import after_step
 from maestro.chains.project_file import read_project, write_project
@@ -35,8 +35,13 @@ def settled(state: ChainState, index: int, result: RunResult, command: Command, 
     if block is not None and found.kind in ("", "blocked"):
         try:
             if not found.kind:
+                misplaced = misplaced_scratch(context, block, ground.named_state)
                 context = after(context, block)
-                found = _with_files(found, command, block, context, ground)
+                found = (
+                    Judged(block, "answer", misplaced)
+                    if misplaced
+                    else _with_files(found, command, block, context, ground)
+                )
             if found.kind in ("", "blocked"):
                 phase = context.phase if context.work in ("phase", "current", "either") else None
                 project = _moved_on(state.project, command, block, phase, ground.state_folder)

@@ -165,6 +165,27 @@ def test_a_command_is_judged_by_what_it_leaves(carried_out: Callable[[str], Done
         assert done.judged().status == "completed"
 
 
+def test_a_scratch_folder_is_among_the_others(carried_out: Callable[[str], Done]) -> None:
+    """Elsewhere, an old file could pass for a new one: it was not looked at before."""
+    done = carried_out("analyze")
+    own = done.after.context.scratch_dir
+    assert done.promised[0].is_relative_to(Path(done.ground.root) / own)
+    for folder, status in (
+        (own, "completed"),
+        (f"./{own}/", "completed"),
+        ("docs", "failed"),
+        ("..", "failed"),
+    ):
+        elsewhere = Path(done.ground.root, folder)
+        elsewhere.mkdir(exist_ok=True)
+        if not (elsewhere / done.promised[0].name).exists():
+            shutil.copy(done.promised[0], elsewhere)
+        text = done.result.text.replace("=== END ===", f"SCRATCH: {folder}\n=== END ===")
+        told = done._replace(result=msgspec.structs.replace(done.result, text=text)).judged()
+        assert told.status == status, (folder, told.failure)
+        assert status == "completed" or "SCRATCH" in told.failure
+
+
 def test_every_format_says_how_it_is_checked() -> None:
     told = {name: form_of(text) for name, text in package().formats.items()}
     assert [name for name, form in told.items() if form is None] == ["project.json"]  # by its own parser
