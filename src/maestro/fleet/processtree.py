@@ -13,7 +13,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, Self
 
 from maestro.errors import TimedOut
@@ -23,9 +23,11 @@ RUN_MARKER = "MAESTRO_RUN_ID"
 GRACE_SECONDS = 5.0
 KILL_SECONDS = 5.0
 _LOOKS = 30
+_PAUSE_SECONDS = 0.01  # between looks: where processes come and go, they do so for a while
 # A process that is just becoming another program has no environment for a moment; later, it has none of its own.
 _BECOMING = ""
 _YOUNG_SECONDS = 2.0
+_TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class ProcessId(NamedTuple):
@@ -114,12 +116,13 @@ def end_tree(
             watched.wait(time.monotonic() + grace, until=lambda: asked.isdisjoint(watched))
         deadline = time.monotonic() + KILL_SECONDS
         while True:
-            found = members(root, session_id, spared, known, variable=variable)
+            look = _look(variable)
+            found = _members(look, root, session_id, spared, known)
             watched.add(found)
             watched.kill()
             known |= found
             watched.wait(min(deadline, time.monotonic() + 1.0), until=lambda: not watched)
-            left = _left(root, session_id, spared, known, variable)
+            left = _left(root, session_id, spared, known, variable, _strangers(look, found))
             if not left:
                 return known
             if time.monotonic() >= deadline:
@@ -137,18 +140,30 @@ def _left(
     spared: frozenset[int],
     known: Iterable[ProcessId],
     variable: str,
+    strangers: Mapping[int, _Seen],
 ) -> set[ProcessId]:
     """What is alive of the session after all that was known of it has ended.
 
     A process that ends between being listed and being read may have been one of the session, with a child that the
     list does not have yet. So nothing found counts only if nothing ended meanwhile; on a busy machine, after many looks.
+    Each looks only at what the one before it could not have judged: new processes and young ones. To read all of them
+    again and again would keep a machine busy on which many sessions end.
     """
     for _ in range(_LOOKS):
-        look = _look(variable)
+        look = _look(variable, strangers)
         left = _members(look, root, session_id, spared, known)
         if left or look.is_steady:
             return left
+        strangers = _strangers(look, left)
+        time.sleep(_PAUSE_SECONDS)
     return set()
+
+
+def _strangers(look: _Look, members: set[ProcessId]) -> dict[int, _Seen]:
+    """Processes that are none of the session, and old enough to stay so."""
+    return {
+        pid: seen for pid, seen in look.processes.items() if seen.id not in members and not _is_young(seen.id)
+    }
 
 
 class _Watched:
@@ -231,11 +246,15 @@ def _is_of(marker: str | None, session_id: str) -> bool:
     return not marker or _names(marker, session_id)
 
 
-def _look(variable: str) -> _Look:
+def _look(variable: str, judged: Mapping[int, _Seen] | None = None) -> _Look:
+    """Every process; those that are `judged` are not read again."""
     processes: dict[int, _Seen] = {}
     is_steady = True
     # The newest first: it is the most likely to be gone soon.
     for pid in sorted((int(name) for name in os.listdir("/proc") if name.isdecimal()), reverse=True):
+        if judged and pid in judged:
+            processes[pid] = judged[pid]
+            continue
         try:
             process = _read(pid, variable)
         except (FileNotFoundError, ProcessLookupError):
@@ -248,8 +267,8 @@ def _look(variable: str) -> _Look:
 
 
 def _is_young(process: ProcessId) -> bool:
-    ticks = time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
-    return ticks - process.started < _YOUNG_SECONDS * os.sysconf("SC_CLK_TCK")
+    ticks = time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS_A_SECOND
+    return ticks - process.started < _YOUNG_SECONDS * _TICKS_A_SECOND
 
 
 def _process(pid: int) -> _Seen | None:

@@ -64,7 +64,7 @@ def test_what_is_queued_can_be_withdrawn(stage: Stage) -> None:
     assert wrong.returncode == InvalidInput.exit_code
     stage.in_pane(session, "send-keys", "-X", "cancel")
     assert stage.settled(session, second)["state"] == "submitted"
-    assert stage.heard(session) == ["keep it"]
+    until(lambda: stage.heard(session) == ["keep it"])
     late = stage.maestro("session", "prompts", session, "--withdraw", second)
     assert (late.returncode, "submitted already" in late.stderr) == (Conflict.exit_code, True)
     listed = stage.maestro("session", "prompts", session).stdout
@@ -90,7 +90,7 @@ def test_an_answer_overtakes_a_prompt_that_the_question_holds(stage: Stage) -> N
     over = stage.settled(session, held)
     assert over["state"] == "submitted", (over, stage.screen(session))
     assert stage.said(session) == ["It is Red.", "It is Blue."]
-    assert stage.heard(session) == ["and then this"]
+    until(lambda: stage.heard(session) == ["and then this"])
     bad = stage.spawn("asking-too", ASKS)
     stage.see(bad, "Which colour?")
     wrong = stage.prompt(bad, "Choose 7")
@@ -120,7 +120,7 @@ def test_between_sessions(stage: Stage) -> None:
         assert done.returncode == Refused.exit_code, done.stderr
     done = stage.prompt(child, "go on", env=as_boss)
     assert done.returncode == 0, done.stderr
-    assert stage.heard(child) == [f"[From: The Boss ({boss})] go on"]
+    until(lambda: stage.heard(child) == [f"[From: The Boss ({boss})] go on"])
     assert stage.heard(stranger) == []
     [told] = stage.prompts(child)
     assert told["sender"] == boss
@@ -158,4 +158,4 @@ def test_a_long_prompt_arrives_whole(stage: Stage) -> None:
     text = "\n".join(f"line {number} with an é and a 👍" for number in range(2_500))
     done = stage.maestro("session", "prompt", session, "-", input=text, timeout=100)
     assert done.returncode == 0, done.stderr
-    assert stage.heard(session) == [text]
+    until(lambda: stage.heard(session) == [text])
