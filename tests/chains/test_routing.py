@@ -92,6 +92,15 @@ def test_issues_and_phases_are_found_in_intents() -> None:
         ("the verify page is broken", "debug"),
         ("add a retrospective board", "analyze-plan-execute"),
         ("change the colour to #123456", "quick"),
+        ("issue-quick 36", "issue-quick"),
+        ("fix the crash and add a regression test", "debug"),
+        ("test: cover error paths in the manifest parser", "test-gen"),
+        ("fix the login", "debug"),
+        # A word or two, a language that nobody taught it, two things at once.
+        ("colors!!", "ask"),
+        ("დაამატე google ღილაკი მთავარ გვერდზე", "ask"),
+        ("close #12 and start a new project for invoices", "ask"),
+        ("correct the typo on the careers page. Also begin a new project for the robots", "ask"),
     ],
 )
 def test_traps(intent: str, chain: str) -> None:

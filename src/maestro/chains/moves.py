@@ -150,6 +150,16 @@ def waits(state: ChainState, until: int, now: int) -> bool:
     return state.auto_mode and can_wait(until, now, RetryPolicy())
 
 
+def ends_pause(state: ChainState, *, other_tool: bool, other_reviewer: bool) -> bool:
+    """Whether what a person names now is tried at once, whatever limit the last one was at."""
+    match next_move(state):
+        case Pause(review=True):
+            return other_reviewer
+        case Pause():
+            return other_tool
+    return False
+
+
 def again(state: ChainState, index: int, complaint: str, **more: Any) -> ChainState:
     """The step is to be done once more; its runs, and what they cost, stay on record."""
     changes = {

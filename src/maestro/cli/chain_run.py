@@ -17,7 +17,7 @@ from maestro.chains import preview as previews
 from maestro.chains.catalogue.catalogue_file import step_template
 from maestro.chains.context import begin
 from maestro.chains.executors import executor, reviewer
-from maestro.chains.moves import Pause, next_move, resumed
+from maestro.chains.moves import ends_pause, resumed
 from maestro.chains.report import facts, next_words, report
 from maestro.chains.review import RULE
 from maestro.chains.runner import ChainRun, Desk
@@ -342,27 +342,20 @@ def _changed(arguments: Namespace, place: Here, state: ChainState) -> ChainState
     elif arguments.review_by:
         by = place.box.find(arguments.review_by)[0]
         session = session if by == state.review_by else None
+    is_taken_over = ends_pause(
+        state, other_tool=bool(arguments.to), other_reviewer=bool(arguments.review_by or arguments.no_review)
+    )
     return msgspec.structs.replace(
         state,
         auto_mode=state.auto_mode or arguments.yes or arguments.detached,
         to=to,
         review_by=by,
         gemini_session_id=session,
-        paused_until=None if _names_another(arguments, state) else state.paused_until,
+        paused_until=None if is_taken_over else state.paused_until,
         min_score=state.min_score if arguments.min_score is None else arguments.min_score,
         budget_usd=state.budget_usd if arguments.budget is None else arguments.budget,
         timeout_s=state.timeout_s if arguments.timeout is None else arguments.timeout,
     )
-
-
-def _names_another(arguments: Namespace, state: ChainState) -> bool:
-    """A tool that a person names is tried at once, whatever limit the last one was at."""
-    match next_move(state):
-        case Pause(review=True):
-            return bool(arguments.review_by or arguments.no_review)
-        case Pause():
-            return bool(arguments.to)
-    return False
 
 
 def _point_out(state: ChainState, place: Here) -> None:
