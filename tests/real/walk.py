@@ -62,18 +62,24 @@ def status_while_it_works(fleet: RealFleet) -> None:
     fleet.load(says("Hello from the stub.", gate=gate))
     session_id = fleet.spawn("say hello")
     fleet.asked("say hello")
-    told = fleet.until(
-        "its screen and its transcript tell of it",
-        lambda: fleet.explain(session_id),
-        lambda told: {"screen", "transcript"} <= {one["source"] for one in told["evidence"]},
-    )
-    assert told["status"] in {"working", "thinking"}
-    assert told["disagreements"] == []
+    _until_all_agree(fleet, session_id, "working", "thinking")
     gate.set()
-    told = fleet.until_status(session_id, "finished")
+    told = _until_all_agree(fleet, session_id, "finished")
     assert told["state"] == "idle"
-    assert told["disagreements"] == []
     assert not [words for words in told["degraded"] if "version" in words]
+
+
+def _until_all_agree(fleet: RealFleet, session_id: str, *statuses: str) -> dict[str, Any]:
+    """Hook, log and screen tell one after the other of a turn's begin and end; meanwhile they disagree."""
+    return fleet.until(
+        f"log and screen agree on {' or '.join(statuses)}",
+        lambda: fleet.explain(session_id),
+        lambda told: (
+            told["status"] in statuses
+            and told["disagreements"] == []
+            and {"screen", "transcript"} <= {one["source"] for one in told["evidence"]}
+        ),
+    )
 
 
 def seen(fleet: RealFleet, asked: Asked) -> tuple[str, dict[str, Any]]:

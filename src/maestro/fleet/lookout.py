@@ -6,6 +6,7 @@ Only when somebody asks, or when tmux tells that a pane's title now means someth
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 import structlog
@@ -27,6 +28,9 @@ _log = structlog.get_logger("lookout")
 
 _DRAW_SECONDS: Final = 0.05
 _TITLE_SECONDS: Final = 1.5
+# How often, and how many times, an agent is looked at again that seems idle and has not answered yet.
+_OWED_SECONDS: Final = 0.2
+_OWED_LOOKS: Final = 150
 # What a screen says of a session, as far as it says anything.
 _STATUS: Final[dict[ScreenState, SessionStatus]] = {
     "idle": "idle",
@@ -63,17 +67,24 @@ def pane_of(place: Place) -> PaneRef:
 
 
 class Lookout:
-    def __init__(self, crew: Crew, asking: Asking, channels: Channels) -> None:
+    def __init__(
+        self, crew: Crew, asking: Asking, channels: Channels, owes_answer: Callable[[Session], bool]
+    ) -> None:
         self.crew = crew
         self.asking = asking
         self.channels = channels
+        # Whether a session's own log tells of no answer yet to what it was asked last.
+        self._owes_answer = owes_answer
         # By session: what its pane's title meant when we last looked, and which agent it is.
         self._titles: dict[str, ScreenState | None] = {}
         self._agents: dict[str, str] = {}
+        self._owed_looks: dict[str, int] = {}
         self._looking: dict[str, asyncio.Task[None]] = {}
         self._unlooked: set[str] = set()
+        self._closed = False
 
     async def close(self) -> None:
+        self._closed = True
         for task in self._looking.values():
             task.cancel()
         await asyncio.gather(*self._looking.values(), return_exceptions=True)
@@ -167,6 +178,8 @@ class Lookout:
 
     def changed(self, fleet: str) -> None:
         """tmux has news of this fleet: some title may mean something else now."""
+        if self._closed:
+            return
         self._unlooked.add(fleet)
         running = self._looking.get(fleet)
         if running is None or running.done():
@@ -193,15 +206,32 @@ class Lookout:
             return
         self._titles[session_id] = state
         session = await self.crew.session(session_id)
-        # Whoever starts a session says when it is ready: before its first prompt is taken, it looks idle.
+        # Whoever starts a session says when it is ready, and then its title is news.
         if session.status in {"spawning", *sessions.ENDED}:
+            self._titles.pop(session_id)
             return
         sight, question = await self._look_until_drawn(session, state)
         if sight is not None and question is None and sight.screen.state in _NOTIFY:
             seen = sight.screen.state
             session = await self.crew.session(session_id)
-            if _STATUS[seen] != session.status:
-                await self.tell(session, _NOTIFY[seen], _STATUS[seen])
+            if _STATUS[seen] == session.status:
+                return
+            if seen == "idle" and await self._looks_idle_too_early(session):
+                return
+            await self.tell(session, _NOTIFY[seen], _STATUS[seen])
+
+    async def _looks_idle_too_early(self, session: Session) -> bool:
+        """An agent shows an empty box until it takes the prompt that it was started with, and its log may be faster
+        than its screen. Then it is looked at again soon: a short turn may leave no other title behind."""
+        looks = self._owed_looks.pop(session.id, 0)
+        if session.place is None or looks >= _OWED_LOOKS:
+            return False
+        if not await asyncio.to_thread(self._owes_answer, session):
+            return False
+        self._owed_looks[session.id] = looks + 1
+        self._titles.pop(session.id, None)
+        asyncio.get_running_loop().call_later(_OWED_SECONDS, self.changed, session.place.fleet)
+        return True
 
     async def _look_until_drawn(
         self, session: Session, title: ScreenState | None

@@ -75,7 +75,11 @@ class Roll(Fleets):
             if now is None or now.dead:
                 return await self._died(tmux, session_id, now)
             if await asyncio.to_thread(self.transcript_of, session) is not None:
-                return await self._move(session_id, "working")
+                begun = await self._move(session_id, "working")
+                if begun.place is not None:
+                    # What its title said meanwhile was not listened to.
+                    self.on_change(begun.place.fleet)
+                return begun
             shown = await self._shown_status(tmux, now, session.agent)
             if shown is not None and (quiet or shown == "needs_input"):
                 ready = await self._move(session_id, shown)

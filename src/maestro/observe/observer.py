@@ -21,9 +21,11 @@ from maestro.observe.discover import Sighting, discover, find_transcript, projec
 from maestro.observe.follow import Cursor, at_end, follow
 from maestro.observe.resolve import Resolver, Sought
 from maestro.observe.stats import Saving, SessionStats, digest_saving, load_prices, session_stats
+from maestro.observe.status import Status
 from maestro.observe.stuck import Stuck
 from maestro.observe.transcript import digest_transcript
 
+_OWING: Final = frozenset[Status]({"thinking", "unknown"})
 _MOST_STEPS: Final = 64  # of four megabytes each, in one look at one transcript
 
 
@@ -128,6 +130,15 @@ class Observer:
             if digest.stuck is not None:
                 stuck[session.id] = digest.stuck
         return News(_by_time(lines), stuck, after)
+
+    def owes_answer(self, session: Session) -> bool:
+        """Whether its transcript tells that it was asked and has not answered, or, begun, tells nothing yet."""
+        now = self._clock()
+        path = self._path(session, now)
+        if path is None:
+            return False
+        agent = agent_named(session.agent)
+        return digest_transcript(agent, path, subject_of(session, {}), now=now, last=1).status in _OWING
 
     def transcripts(self, sessions: Iterable[Session]) -> list[Path]:
         """The files that are there now: what a follower waits on."""

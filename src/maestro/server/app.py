@@ -85,7 +85,7 @@ def build(
     observer = Observer(os.environ, home.root, journal.clock)
     crew = Crew(journal, home, lambda session: next(iter(observer.transcripts([session])), None))
     channels, asking = Channels(), Asking(journal)
-    lookout = Lookout(crew, asking, channels)
+    lookout = Lookout(crew, asking, channels, observer.owes_answer)
     outbox = Outbox(crew, lookout, channels)
     crew.on_change = lookout.changed
     crew.type_first = outbox.queue
