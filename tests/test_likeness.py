@@ -53,7 +53,9 @@ def test_no_test_of_routing_or_gate_was_fitted_to() -> None:
     """What the tests hold out as unseen is not among the examples."""
     here = Path(__file__).parent
     held_out = [
-        json.loads(line) for line in (here / "chains" / "intents_unseen.jsonl").read_text().splitlines()
+        json.loads(line)
+        for name in ("intents_everyday.jsonl", "intents_unusual.jsonl")
+        for line in (here / "chains" / name).read_text().splitlines()
     ]
     fitted = {
         json.loads(line)["intent"].casefold()

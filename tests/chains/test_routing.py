@@ -51,26 +51,34 @@ def test_intents_lead_where_people_mean() -> None:
     assert [miss for miss in missed if miss[2] != "ask"] == []
 
 
-def test_intents_of_strangers_lead_where_they_mean(capsys: pytest.CaptureFixture[str]) -> None:
-    """Tables in the voices of 24 people, by somebody who saw neither the patterns nor the examples; nothing was fitted to
-    them."""
-    told = intents("intents_unseen.jsonl")
+@pytest.mark.parametrize(
+    ("table", "most_guessed"),
+    [("intents_everyday.jsonl", 0.01), ("intents_unusual.jsonl", 0.02)],
+    ids=["everyday", "unusual"],
+)
+def test_intents_of_strangers_lead_where_they_mean(
+    table: str, most_guessed: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of people who saw neither the patterns nor the examples; nothing was fitted to them. What developers type in a
+    working week; and, harder, the habits and traps of 24 voices in a dozen languages."""
+    told = intents(table)
     got = [(one, answer(routed(one["intent"]))) for one in told]
     missed = [(one["intent"], one["accept"], chain) for one, chain in got if chain not in one["accept"]]
     guessed = [miss for miss in missed if miss[2] != "ask"]
     with capsys.disabled():
         print(  # noqa: T201 - the rates are what this test is read for
-            f"\nintents of strangers: {len(missed)} of {len(told)} missed, {len(guessed)} of them by a guess"
+            f"\n{table}: {len(missed)} of {len(told)} missed, {len(guessed)} of them by a guess"
         )
     assert len(missed) <= len(told) * 0.05, missed
-    assert len(guessed) <= len(told) * 0.02, guessed
+    assert len(guessed) <= len(told) * most_guessed, guessed
 
 
 def test_there_are_enough_intents_and_no_chain_is_left_out() -> None:
-    seen, unseen = intents("intents.jsonl"), intents("intents_unseen.jsonl")
-    assert min(len(seen), len(unseen)) >= 150
-    assert not {one["intent"] for one in seen} & {one["intent"] for one in unseen}
-    assert {one["chain"] for one in seen} == {*package().chains, "ask"}
+    tables = [intents(f"intents{name}.jsonl") for name in ("", "_everyday", "_unusual")]
+    assert min(map(len, tables)) >= 150
+    known, everyday, unusual = ({one["intent"] for one in table} for table in tables)
+    assert not (known & everyday or known & unusual or everyday & unusual)
+    assert {one["chain"] for one in tables[0]} == {*package().chains, "ask"}
 
 
 def test_issues_and_phases_are_found_in_intents() -> None:

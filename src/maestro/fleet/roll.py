@@ -15,7 +15,7 @@ import structlog
 from maestro import home as homes
 from maestro import processes
 from maestro.agents.registry import terminal_named
-from maestro.agents.screen import captured
+from maestro.agents.screen import ScreenState, captured
 from maestro.errors import MaestroError
 from maestro.fleet.fleets import Fleets
 from maestro.fleet.tmux import Pane, Tmux
@@ -31,6 +31,15 @@ READY_SECONDS: Final = 30.0
 GONE: Final = "Gone:"
 _LOOK_SECONDS: Final = 0.05
 _LAST_LINES: Final = 15
+# What a screen says of an agent that has just been started.
+_STARTED: Final[dict[ScreenState, SessionStatus]] = {
+    "idle": "idle",
+    "error": "idle",
+    "limit": "idle",
+    "working": "working",
+    "background": "working",
+    "retrying": "working",
+}
 _STATUS_LOOKS: Final = 30
 
 
@@ -74,7 +83,8 @@ class Roll(Fleets):
             )
             if now is None or now.dead:
                 return await self._died(tmux, session_id, now)
-            if await asyncio.to_thread(self.transcript_of, session) is not None:
+            # One that is opened again has its transcript of before.
+            if not quiet and await asyncio.to_thread(self.transcript_of, session) is not None:
                 begun = await self._move(session_id, "working")
                 if begun.place is not None:
                     # What its title said meanwhile was not listened to.
@@ -100,7 +110,7 @@ class Roll(Fleets):
         screen = terminal.read_screen(capture)
         if screen.question is not None or screen.state == "dialog":
             return "needs_input"
-        return "idle" if screen.state in {"idle", "error", "limit"} else None
+        return _STARTED.get(screen.state)
 
     async def _died(self, tmux: Tmux, session_id: str, pane: Pane | None) -> Session:
         if pane is None:

@@ -241,6 +241,9 @@ def test_a_fleet_goes_up_and_down_and_comes_back(maestro: Maestro, script: Any) 
     assert [pane["outcome"] for pane in back["panes"] if pane["label"] in {"Main", "Research"}] == [
         "resumed"
     ] * 2
+    # They wait for a prompt, whatever they had written before.
+    resumed = [pane for pane in maestro.json("session", "list") if pane["name"] in {"Main", "Research"}]
+    assert [session["status"] for session in resumed] == ["idle"] * 2
     assert "4 sessions ended" in maestro("down", "crew").stdout or maestro.json("fleet", "status") == []
     assert agents(maestro) == []
     assert not os.path.exists(maestro.home.path("fleets", "crew"))
