@@ -206,9 +206,10 @@ class Lookout:
             return
         self._titles[session_id] = state
         session = await self.crew.session(session_id)
-        # Whoever starts a session says when it is ready, and then its title is news.
         if session.status in {"spawning", *sessions.ENDED}:
-            self._titles.pop(session_id)
+            if state is not None:
+                # Whoever starts a session says when it is ready, and then what its title tells is news.
+                self._titles.pop(session_id)
             return
         sight, question = await self._look_until_drawn(session, state)
         if sight is not None and question is None and sight.screen.state in _NOTIFY:
