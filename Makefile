@@ -11,7 +11,8 @@ setup: ## bring uv, tmux and the packages into .venv
 demo: setup ## the main job in under a minute: no key, no account, nothing left behind
 	@$(BIN)/maestro demo
 
-test: setup lint types pytest ## lint, types and every test; under ten minutes on two cores
+test: setup ## lint, types and every test; under ten minutes on two cores
+	@$(MAKE) --no-print-directory -j 2 lint types pytest
 
 lint: setup
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -221,9 +222,14 @@ TOO_HEAVY_FOR_A_COMMAND = {
 }  # fmt: skip
 
 
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
 def imports_of(path: Path) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -284,9 +290,16 @@ def test_pure_files_touch_nothing() -> None:
 
 def test_only_one_file_runs_tmux() -> None:
     for path in files():
-        strings = {n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)}
+        strings = {n.value for n in nodes_of(path) if isinstance(n, ast.Constant)}
         if "tmux" in strings:
             assert path.relative_to(ROOT).as_posix() in {"fleet/tmux.py", "server/diagnosis.py"}, path
+
+
+@pytest.fixture(scope="module")
+def settled(shared_maestro: Maestro) -> Maestro:
+    """With a project: these commands only read."""
+    shared_maestro.json("project", "add", ".")
+    return shared_maestro
 
 
 @pytest.mark.parametrize(
@@ -301,9 +314,7 @@ def test_only_one_file_runs_tmux() -> None:
         ["--version"],
     ],
 )
-def test_a_command_imports_almost_nothing(
-    maestro: Maestro, project: dict[str, str], words: list[str]
-) -> None:
+def test_a_command_imports_almost_nothing(settled: Maestro, words: list[str]) -> None:
     program = (
         "import json, sys; from maestro.cli.main import main; code = main(json.loads(sys.argv[1]));"
         "print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)"
@@ -311,7 +322,7 @@ def test_a_command_imports_almost_nothing(
     done = subprocess.run(
         # -S: what the environment's own .pth files import is not ours to answer for.
         [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}; {program}", json.dumps(words)],
-        env=maestro.env, cwd=maestro.cwd, capture_output=True, text=True, timeout=60, check=True,
+        env=settled.env, cwd=settled.cwd, capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     code, modules = json.loads(done.stderr)
     assert code == 0

@@ -6,7 +6,6 @@ import os
 import sqlite3
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.support import Maestro
@@ -51,24 +50,25 @@ def test_one_sentence_and_a_code(settled: Maestro, words: list[str], code: int, 
     assert settled.json("task", "list") == []
 
 
-def test_conflicts(maestro: Maestro, project: dict[str, Any]) -> None:
-    a = maestro.json("task", "create", "a")["id"]
-    b = maestro.json("task", "create", "b", "--depends-on", a)["id"]
+def test_conflicts(shared_maestro: Maestro, place: Path) -> None:
+    shared_maestro.json("project", "add", ".", cwd=place)
+    a = shared_maestro.json("task", "create", "a", cwd=place)["id"]
+    b = shared_maestro.json("task", "create", "b", "--depends-on", a, cwd=place)["id"]
     for words, sentence in (
         (["update", a, "--status", "completed"], "A task that is pending cannot become completed."),
         (["update", a, "--depends-on", b], "These tasks would wait for each other: “a” → “b” → “a”."),
         (["report", "progress", b, "x"], "“b” waits for “a” (pending)."),
     ):
-        done = maestro("task", *words)
+        done = shared_maestro("task", *words, cwd=place)
         assert (done.returncode, sentence in done.stderr) == (4, True), done.stderr
-    assert [t["status"] for t in maestro.json("task", "list")] == ["pending", "pending"]
+    assert [t["status"] for t in shared_maestro.json("task", "list", cwd=place)] == ["pending", "pending"]
 
 
-def test_errors_as_json_and_with_a_traceback(maestro: Maestro) -> None:
-    told = maestro("task", "show", "nope", "--json")
+def test_errors_as_json_and_with_a_traceback(shared_maestro: Maestro, place: Path) -> None:
+    told = shared_maestro("task", "show", "nope", "--json", cwd=place)
     assert (told.returncode, told.stdout) == (3, "")
     assert told.stderr.startswith('{"error": "There is no task')
-    assert "Traceback" in maestro("task", "show", "nope", "--debug").stderr
+    assert "Traceback" in shared_maestro("task", "show", "nope", "--debug", cwd=place).stderr
 
 
 def broken_home(maestro: Maestro, content: bytes) -> Path:

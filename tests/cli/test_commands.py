@@ -24,77 +24,75 @@ def masked(text: str) -> str:
     return re.sub(ULID, "ULID", text)
 
 
-def test_a_morning_with_tasks(maestro: Maestro) -> None:
-    assert maestro("project", "add", ".", "--name", "shop").stdout.endswith(f"  shop  {maestro.cwd}\n")
-    root = maestro.json("task", "create", "Ship accounts")["id"]
-    maestro("task", "create", "Fix login", "--parent", root, "--assignee", "Frontend Dev")
-    maestro(
+def test_a_morning_with_tasks(guest: Maestro) -> None:
+    assert guest("project", "add", ".", "--name", "shop").stdout.endswith(f"  shop  {guest.cwd}\n")
+    root = guest.json("task", "create", "Ship accounts")["id"]
+    guest("task", "create", "Fix login", "--parent", root, "--assignee", "Frontend Dev")
+    guest(
         "task", "create", "Write tests", "--parent", root, "--depends-on", "Fix login", "--priority", "high"
     )
-    assert maestro("task", "report", "complete", "Fix login", "12 tests pass").returncode == 0
-    assert maestro("task", "report", "blocked", "Write tests", "no\nbrowser \x1b[31mhere").returncode == 0
-    assert masked(maestro("task", "tree").stdout) == (
+    assert guest("task", "report", "complete", "Fix login", "12 tests pass").returncode == 0
+    assert guest("task", "report", "blocked", "Write tests", "no\nbrowser \x1b[31mhere").returncode == 0
+    assert masked(guest("task", "tree").stdout) == (
         "○ pending  Ship accounts  (1/2)  task_ULID\n"
         "├─ ● completed  Fix login  @Frontend Dev  task_ULID\n"
         "└─ ■ blocked  Write tests  — no browser here  task_ULID\n"
     )
-    listed = masked(maestro("task", "list", "--status", "completed,pending").stdout).splitlines()
+    listed = masked(guest("task", "list", "--status", "completed,pending").stdout).splitlines()
     assert [re.split(r" {2,}", line) for line in listed] == [
         ["ID", "STATUS", "TITLE", "ASSIGNEE", "LAST REPORT"],
         ["task_ULID", "pending", "Ship accounts"],
         ["task_ULID", "completed", "Fix login", "Frontend Dev", "12 tests pass"],
     ]
-    assert [t["title"] for t in maestro.json("task", "children", root)] == ["Fix login", "Write tests"]
-    assert maestro("status").stdout == (
-        f"shop  {maestro.cwd}\n  tasks     1 blocked · 1 completed · 1 pending\n  sessions  none live\n"
+    assert [t["title"] for t in guest.json("task", "children", root)] == ["Fix login", "Write tests"]
+    assert guest("status").stdout == (
+        f"shop  {guest.cwd}\n  tasks     1 blocked · 1 completed · 1 pending\n  sessions  none live\n"
     )
 
 
-def test_the_project_is_that_of_the_folder(maestro: Maestro, project: dict[str, Any]) -> None:
-    deep = maestro.cwd / "src" / "deep"
+def test_the_project_is_that_of_the_folder(guest: Maestro, guest_project: dict[str, Any]) -> None:
+    deep = guest.cwd / "src" / "deep"
     deep.mkdir(parents=True)
-    assert maestro.json("task", "create", "from below", cwd=deep)["projectId"] == project["id"]
-    elsewhere = maestro("task", "list", cwd="/")
+    assert guest.json("task", "create", "from below", cwd=deep)["projectId"] == guest_project["id"]
+    elsewhere = guest("task", "list", cwd="/")
     assert elsewhere.returncode == 3
     assert "maestro project add ." in elsewhere.stderr
-    assert len(maestro.json("task", "list", "--all", cwd="/")) == 1
-    assert len(maestro.json("task", "list", "--project", project["name"], cwd="/")) == 1
+    assert len(guest.json("task", "list", "--all", cwd="/")) == 1
+    assert len(guest.json("task", "list", "--project", guest_project["name"], cwd="/")) == 1
 
 
-def test_update_and_show(maestro: Maestro, project: dict[str, Any]) -> None:
-    task = maestro.json("task", "create", "a", "--description", "two\nlines")["id"]
-    changed = maestro.json(
-        "task", "update", task, "--title", "b", "--assignee", "Ann", "--priority", "urgent"
-    )
+def test_update_and_show(guest: Maestro, guest_project: dict[str, Any]) -> None:
+    task = guest.json("task", "create", "a", "--description", "two\nlines")["id"]
+    changed = guest.json("task", "update", task, "--title", "b", "--assignee", "Ann", "--priority", "urgent")
     assert (changed["title"], changed["assignee"], changed["priority"]) == ("b", "Ann", "urgent")
-    shown = maestro("task", "show", task[-6:]).stdout
+    shown = guest("task", "show", task[-6:]).stdout
     assert re.search(r"^description +two\n +lines$", shown, re.MULTILINE)
-    assert maestro("task", "update", task).returncode == 2
+    assert guest("task", "update", task).returncode == 2
 
 
-def test_reports_from_inside_a_session_need_no_id(maestro: Maestro, project: dict[str, Any]) -> None:
-    task = maestro.json("task", "create", "mine")["id"]
-    made = maestro.daemon.call("POST", "/api/sessions", {"agent": "scripted", "taskIds": [task]})
+def test_reports_from_inside_a_session_need_no_id(guest: Maestro, guest_project: dict[str, Any]) -> None:
+    task = guest.json("task", "create", "mine")["id"]
+    made = guest.daemon.call("POST", "/api/sessions", {"agent": "scripted", "taskIds": [task]})
     inside = {"MAESTRO_SESSION_ID": made["session"]["id"], "MAESTRO_SESSION_TOKEN": made["token"]}
-    assert maestro.json("task", "report", "progress", "half way", env=inside)["lastReport"] == "half way"
-    assert maestro.json("session", "report", "progress", env=inside)["status"] == "working"
-    assert "mine" in maestro("session", "list").stdout
-    assert maestro("task", "report", "progress", "half way").returncode == 2
+    assert guest.json("task", "report", "progress", "half way", env=inside)["lastReport"] == "half way"
+    assert guest.json("session", "report", "progress", env=inside)["status"] == "working"
+    assert "mine" in guest("session", "list").stdout
+    assert guest("task", "report", "progress", "half way").returncode == 2
 
 
-def test_watch_ends_when_the_sessions_do(maestro: Maestro, project: dict[str, Any]) -> None:
-    made = maestro.daemon.call(
-        "POST", "/api/sessions", {"agent": "scripted", "projectId": project["id"], "name": "w"}
+def test_watch_ends_when_the_sessions_do(guest: Maestro, guest_project: dict[str, Any]) -> None:
+    made = guest.daemon.call(
+        "POST", "/api/sessions", {"agent": "scripted", "projectId": guest_project["id"], "name": "w"}
     )
     session_id = made["session"]["id"]
-    plain = maestro.start("session", "watch")
-    as_json = maestro.start("session", "watch", session_id, "--json")
+    plain = guest.start("session", "watch")
+    as_json = guest.start("session", "watch", session_id, "--json")
     assert plain.stdout
     assert plain.stdout.readline() == "Watching 1 live of 1 sessions.\n"
     # The JSON watcher says nothing until something happens, so report until it has heard.
-    maestro("session", "report", "progress", "on it", "--session", session_id)
+    guest("session", "report", "progress", "on it", "--session", session_id)
     assert "session progress → ◐ working “on it”" in plain.stdout.readline()
-    maestro("session", "report", "complete", "done", "--session", session_id)
+    guest("session", "report", "complete", "done", "--session", session_id)
     out, _ = plain.communicate(timeout=30)
     assert (plain.returncode, "completed “done”" in out) == (0, True)
     out, _ = as_json.communicate(timeout=30)
@@ -103,8 +101,8 @@ def test_watch_ends_when_the_sessions_do(maestro: Maestro, project: dict[str, An
     assert set(kinds) <= {"session.reported"}
 
 
-def test_watching_what_has_ended_returns_at_once(maestro: Maestro, project: dict[str, Any]) -> None:
-    assert maestro("session", "watch").stdout == "No live sessions.\n"
+def test_watching_what_has_ended_returns_at_once(guest: Maestro, guest_project: dict[str, Any]) -> None:
+    assert guest("session", "watch").stdout == "No live sessions.\n"
 
 
 def test_help_and_version(maestro: Maestro) -> None:
@@ -136,17 +134,17 @@ def test_completion_works_in_bash(maestro: Maestro) -> None:
     assert done.stdout.split() == ["create"], done.stderr
 
 
-def test_a_closed_pipe_is_no_error(maestro: Maestro, project: dict[str, Any]) -> None:
+def test_a_closed_pipe_is_no_error(guest: Maestro, guest_project: dict[str, Any]) -> None:
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {BIN}/maestro task list --json | true; echo ${{PIPESTATUS[0]}}"],
-        env=maestro.env, cwd=maestro.cwd, capture_output=True, text=True, timeout=60, check=False,
+        env=guest.env, cwd=guest.cwd, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
-def test_ctrl_c_ends_quietly(maestro: Maestro, project: dict[str, Any]) -> None:
-    maestro.daemon.call("POST", "/api/sessions", {"agent": "scripted", "projectId": project["id"]})
-    watching = maestro.start("session", "watch")
+def test_ctrl_c_ends_quietly(guest: Maestro, guest_project: dict[str, Any]) -> None:
+    guest.daemon.call("POST", "/api/sessions", {"agent": "scripted", "projectId": guest_project["id"]})
+    watching = guest.start("session", "watch")
     assert watching.stdout
     watching.stdout.readline()
     watching.send_signal(signal.SIGINT)
@@ -154,23 +152,23 @@ def test_ctrl_c_ends_quietly(maestro: Maestro, project: dict[str, Any]) -> None:
     assert (watching.returncode, err) == (130, "")
 
 
-def test_doctor_finds_what_is_wrong_and_says_what_helps(maestro: Maestro) -> None:
-    maestro("project", "list")
-    findings = {f["check"]: f for f in maestro.json("doctor")}
+def test_doctor_finds_what_is_wrong_and_says_what_helps(guest: Maestro) -> None:
+    findings = {f["check"]: f for f in guest.json("doctor")}
     assert findings["permissions"]["state"] == "ok"
     assert findings["daemon"]["found"].startswith("running, pid")
     assert all(f["remedy"] for f in findings.values() if f["state"] != "ok")
-    os.chmod(maestro.home.log, 0o644)
-    done = maestro("doctor", "--json")
+    os.chmod(guest.home.log, 0o644)
+    done = guest("doctor", "--json")
     wrong = next(f for f in json.loads(done.stdout) if f["check"] == "permissions")
     assert (done.returncode, wrong["state"]) == (1, "fail")
     subprocess.run(["sh", "-c", wrong["remedy"]], check=True)
-    assert maestro("doctor").returncode == 0
+    assert guest("doctor").returncode == 0
 
 
-def test_logs_are_readable(maestro: Maestro, project: dict[str, Any]) -> None:
-    assert "request method=POST path=/api/projects status=201 role=human" in maestro("server", "logs").stdout
-    assert json.loads(maestro("server", "logs", "-n", "1", "--json").stdout)["event"] == "request"
+def test_logs_are_readable(guest: Maestro, guest_project: dict[str, Any]) -> None:
+    newest = guest("server", "logs").stdout.splitlines()[-1]
+    assert "request method=POST path=/api/projects status=201 role=human" in newest
+    assert json.loads(guest("server", "logs", "-n", "1", "--json").stdout)["event"] == "request"
 
 
 def test_every_command_has_a_purpose_and_takes_json() -> None:

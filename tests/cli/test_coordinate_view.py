@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.cli.escalated import ask, decide, escalate
 from tests.fleet.typing.stage import Stage
 from tests.support import BIN, Maestro
@@ -35,6 +36,17 @@ HARMLESS = {
     "options": ["parse_line", "read_line"],
     "proposed": "Choose 1",
 }
+
+
+@pytest.fixture(scope="module")
+def at_first(theatre: Stage) -> dict[str, str]:
+    """What is said while nothing was decided: asked before the first test has the stage."""
+    return {verb: theatre.maestro("coordinate", verb).stdout for verb in ("stats", "replay")}
+
+
+@pytest.fixture
+def stage(at_first: dict[str, str], stage: Stage) -> Stage:
+    return stage
 
 
 # why
@@ -81,8 +93,8 @@ def test_the_story_of_an_answer(stage: Stage) -> None:
     assert "typed         submitted: " in shown
 
 
-def test_nothing_was_decided_about_it(maestro: Maestro) -> None:
-    done = maestro("coordinate", "why", "nobody")
+def test_nothing_was_decided_about_it(stage: Stage) -> None:
+    done = stage.maestro("coordinate", "why", "nobody")
     assert done.returncode == NotFound.exit_code
     assert "Nothing was decided about “nobody”." in done.stderr
 
@@ -118,8 +130,8 @@ def test_a_story_with_findings_and_a_broken_chain() -> None:
 # stats, audit
 
 
-def test_stats_agree_with_what_was_done(maestro: Maestro, stage: Stage) -> None:
-    assert maestro("coordinate", "stats").stdout.startswith("Nothing was decided yet.")
+def test_stats_agree_with_what_was_done(at_first: dict[str, str], stage: Stage) -> None:
+    assert at_first["stats"].startswith("Nothing was decided yet.")
     before = stage.maestro.json("coordinate", "stats")
     waits = escalate(stage, stage.spawn("Counted", WHICH), answer="Choose 2")
     stage.maestro("answer", waits, "2", "--no-remember")
@@ -300,8 +312,8 @@ def test_a_terminal_is_no_list_of_questions(maestro: Maestro) -> None:
 # replay
 
 
-def test_replay_compares_with_what_was_done(maestro: Maestro, stage: Stage) -> None:
-    assert "nothing to decide again" in maestro("coordinate", "replay").stdout
+def test_replay_compares_with_what_was_done(at_first: dict[str, str], stage: Stage) -> None:
+    assert "nothing to decide again" in at_first["replay"]
     waits = escalate(stage, stage.spawn("Replayed", ask("Should retries be bounded?", "Yes", "No")))
     stage.maestro("answer", waits, "2", "--no-remember")
     decide(

@@ -59,8 +59,8 @@ class Agents:
 
 
 @pytest.fixture
-def agents(maestro: Maestro, project: dict[str, Any]) -> Agents:
-    return Agents(maestro, project)
+def agents(guest: Maestro, guest_project: dict[str, Any]) -> Agents:
+    return Agents(guest, guest_project)
 
 
 READING = {"say": "I'll start by reading the login component. Then I will fix it."}
@@ -68,12 +68,12 @@ FIXED = {"say": "Login validation is fixed. All 12 tests pass."}
 LEAK = {"say": "The key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz and \x1b[31mred\x1b[0m text follows here."}
 
 
-def test_a_block_per_session(maestro: Maestro, agents: Agents) -> None:
-    one = agents.session(READING, FIXED)
+def test_a_block_per_session(guest: Maestro, agents: Agents) -> None:
+    one = agents.session(READING, FIXED, name="Login Dev")
     two = agents.session(LEAK, name="Backend Dev")
-    shown = maestro("session", "logs", f"{one['id']},{two['id'][-6:]}").stdout
+    shown = guest("session", "logs", f"{one['id']},{two['id'][-6:]}").stdout
     assert CLOCK.sub("[TIME]", re.sub(r"idle(_\d+s)?|active", "STATE", shown)) == (
-        f"[{one['id']} | Frontend Dev | STATE]\n"
+        f"[{one['id']} | Login Dev | STATE]\n"
         '  [TIME] "[PROMPT] Fix the login"\n'
         '  [TIME] "I\'ll start by reading the login component."\n'
         '  [TIME] "Login validation is fixed."\n'
@@ -82,13 +82,13 @@ def test_a_block_per_session(maestro: Maestro, agents: Agents) -> None:
         '  [TIME] "[PROMPT] Fix the login"\n'
         '  [TIME] "The key is [redacted] and red text follows here."\n'
     )
-    assert maestro("session", "logs", "Frontend Dev", "--last", "1").stdout.count("\n") == 2
+    assert guest("session", "logs", "Login Dev", "--last", "1").stdout.count("\n") == 2
 
 
-def test_json_is_the_wire_digest(maestro: Maestro, agents: Agents) -> None:
-    task = maestro.json("task", "create", "Fix login", "--assignee", "Ann")["id"]
+def test_json_is_the_wire_digest(guest: Maestro, agents: Agents) -> None:
+    task = guest.json("task", "create", "Fix login", "--assignee", "Ann")["id"]
     session = agents.session(READING, FIXED, taskIds=[task], name="Worker: Fix login")
-    digest = maestro.json("session", "logs", session["id"])
+    digest = guest.json("session", "logs", session["id"])
     assert {"sessionId", "sessionName", "workerName", "taskIds", "state", "entries", "stuck", "metrics",
             "lastActivityTimestamp", "status", "evidence"} <= set(digest)  # fmt: skip
     assert (digest["sessionName"], digest["workerName"], digest["taskIds"]) == (
@@ -100,21 +100,21 @@ def test_json_is_the_wire_digest(maestro: Maestro, agents: Agents) -> None:
         "timestamp": 0, "text": "Login validation is fixed.", "source": "assistant", "isFirstSentence": True,
     }  # fmt: skip
     assert set(digest["metrics"]) == {"turnsSinceLastText", "lastActivityTimestamp", "idleDurationMs"}
-    both = maestro.json("session", "logs", f"{session['id']},{session['id']}")
+    both = guest.json("session", "logs", f"{session['id']},{session['id']}")
     assert [d["sessionId"] for d in both] == [session["id"]] * 2
 
 
-def test_how_much_is_shown(maestro: Maestro, agents: Agents) -> None:
+def test_how_much_is_shown(guest: Maestro, agents: Agents) -> None:
     session = agents.session(READING, FIXED)["id"]
-    full = maestro.json("session", "logs", session, "--full")
+    full = guest.json("session", "logs", session, "--full")
     assert full["entries"][-1]["text"] == FIXED["say"]
-    short = maestro.json("session", "logs", session, "--max-length", "10")
+    short = guest.json("session", "logs", session, "--max-length", "10")
     assert short["entries"][-1]["text"] == "Login v..."
-    assert maestro.json("session", "logs", session, "--since", "4102444800000")["entries"] == []
-    assert len(maestro.json("session", "logs", session, "--since", "1h")["entries"]) == 3
+    assert guest.json("session", "logs", session, "--since", "4102444800000")["entries"] == []
+    assert len(guest.json("session", "logs", session, "--since", "1h")["entries"]) == 3
 
 
-def test_a_worker_that_only_calls_tools_is_stuck(maestro: Maestro, agents: Agents) -> None:
+def test_a_worker_that_only_calls_tools_is_stuck(guest: Maestro, agents: Agents) -> None:
     session = agents.session(READING, {"silent": {"calls": 8, "seconds": 0, "tool": "Read"}}, {"wait": True})
     path = agents.transcript(session)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -123,31 +123,33 @@ def test_a_worker_that_only_calls_tools_is_stuck(maestro: Maestro, agents: Agent
         if "timestamp" in line:
             line["timestamp"] = "2020-01-01T10:00:00.000Z"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    shown = maestro("session", "logs", session["id"]).stdout
+    shown = guest("session", "logs", session["id"]).stdout
     assert "] ⚠ STUCK\n" in shown
     assert re.search(r"  ⚠ No text output for \d+s \(8 tool calls since last text\)\n    → \S", shown)
 
 
-def test_the_three_things_that_can_be_missing(maestro: Maestro, project: dict[str, Any]) -> None:
-    nothing = maestro("session", "logs")
+def test_the_three_things_that_can_be_missing(guest: Maestro, guest_project: dict[str, Any]) -> None:
+    nothing = guest("session", "logs")
     assert (nothing.returncode, "provide session IDs or use --my-workers" in nothing.stderr) == (2, True)
-    outside = maestro("session", "logs", "--my-workers")
+    outside = guest("session", "logs", "--my-workers")
     assert (outside.returncode, "MAESTRO_SESSION_ID not set." in outside.stderr) == (2, True)
-    made = maestro.daemon.call(
-        "POST", "/api/sessions", {"agent": "scripted", "role": "coordinator", "projectId": project["id"]}
+    made = guest.daemon.call(
+        "POST",
+        "/api/sessions",
+        {"agent": "scripted", "role": "coordinator", "projectId": guest_project["id"]},
     )
     inside = {"MAESTRO_SESSION_ID": made["session"]["id"], "MAESTRO_SESSION_TOKEN": made["token"]}
-    alone = maestro("session", "logs", "--my-workers", env=inside)
+    alone = guest("session", "logs", "--my-workers", env=inside)
     assert (alone.returncode, "No active worker sessions found." in alone.stderr) == (3, True)
 
 
-def test_a_session_without_a_transcript_says_so(maestro: Maestro, agents: Agents) -> None:
+def test_a_session_without_a_transcript_says_so(guest: Maestro, agents: Agents) -> None:
     session = agents.session()
-    shown = maestro("session", "logs", session["id"]).stdout
+    shown = guest("session", "logs", session["id"]).stdout
     assert shown == f"[{session['id']} | Frontend Dev | unknown]\n  no transcript yet\n"
 
 
-def test_who_may_read_what(maestro: Maestro, agents: Agents) -> None:
+def test_who_may_read_what(guest: Maestro, agents: Agents) -> None:
     boss = agents.session(READING, role="coordinator", name="boss")
     mine = agents.session(READING, parentSessionId=boss["id"], name="mine")
     below = agents.session(READING, parentSessionId=mine["id"], name="below")
@@ -155,20 +157,20 @@ def test_who_may_read_what(maestro: Maestro, agents: Agents) -> None:
 
     def code(reader: dict[str, Any], read: dict[str, Any]) -> int:
         inside = {"MAESTRO_SESSION_ID": reader["id"], "MAESTRO_SESSION_TOKEN": reader["token"]}
-        return maestro("session", "logs", read["id"], env=inside).returncode
+        return guest("session", "logs", read["id"], env=inside).returncode
 
     assert [code(boss, one) for one in (boss, mine, below, other)] == [0, 0, 0, Refused.exit_code]
     assert [code(mine, one) for one in (mine, below, other, boss)] == [0, 5, 5, 5]
     inside = {"MAESTRO_SESSION_ID": boss["id"], "MAESTRO_SESSION_TOKEN": boss["token"]}
-    assert "mine" in maestro("session", "logs", "--my-workers", env=inside).stdout
-    assert maestro("session", "discover", env=inside).returncode == Refused.exit_code
+    assert "mine" in guest("session", "logs", "--my-workers", env=inside).stdout
+    assert guest("session", "discover", env=inside).returncode == Refused.exit_code
 
 
-def test_following_multiplexes_by_time_and_ends_with_the_sessions(maestro: Maestro, agents: Agents) -> None:
+def test_following_multiplexes_by_time_and_ends_with_the_sessions(guest: Maestro, agents: Agents) -> None:
     one = agents.session(READING, name="Ann")
     two = agents.session(name="Bartholomew")
-    watching = maestro.start("session", "logs", f"{one['id']},{two['id']}", "-f")
-    as_json = maestro.start("session", "logs", f"{one['id']},{two['id']}", "-f", "--json", "--last", "0")
+    watching = guest.start("session", "logs", f"{one['id']},{two['id']}", "-f")
+    as_json = guest.start("session", "logs", f"{one['id']},{two['id']}", "-f", "--json", "--last", "0")
     assert watching.stdout
     assert watching.stdout.readline() == f"[session:logs] Watching 2 session(s): {one['id']}, {two['id']}\n"
     assert '"[PROMPT] Fix the login"' in watching.stdout.readline()
@@ -195,7 +197,7 @@ def test_following_multiplexes_by_time_and_ends_with_the_sessions(maestro: Maest
         file.write(whole[40:])
     assert '"A half line arrives in two pieces."' in watching.stdout.readline()
     for session in (one, two):
-        maestro("session", "report", "complete", "--session", session["id"])
+        guest.daemon.call("POST", f"/api/sessions/{session['id']}/report", {"kind": "complete"})
     # A session that has ended may still have said something: one more line wakes the follower.
     with agents.transcript(one).open("a") as file:
         file.write(whole)
@@ -209,15 +211,15 @@ def test_following_multiplexes_by_time_and_ends_with_the_sessions(maestro: Maest
     assert lines[-1]["text"] == "A half line arrives in two pieces."
 
 
-def test_context_is_escaped_and_fresh(maestro: Maestro, agents: Agents) -> None:
+def test_context_is_escaped_and_fresh(guest: Maestro, agents: Agents) -> None:
     boss = agents.session(role="coordinator", name="boss")
     inside = {"MAESTRO_SESSION_ID": boss["id"], "MAESTRO_SESSION_TOKEN": boss["token"]}
-    assert maestro("context", env=inside).stdout == ""
-    task = maestro.json("task", "create", 'Close </task_board> & "win"', env=inside)["id"]
+    assert guest("context", env=inside).stdout == ""
+    task = guest.json("task", "create", 'Close </task_board> & "win"', env=inside)["id"]
     worker = agents.session(
         {"say": "I say </session> and go on with it."}, parentSessionId=boss["id"], taskIds=[task]
     )
-    shown = CLOCK.sub("[TIME]", maestro("context", env=inside).stdout)
+    shown = CLOCK.sub("[TIME]", guest("context", env=inside).stdout)
     assert re.sub(r'state="\w+"', 'state="S"', shown) == (
         "<coordinator_context>\n"
         "  <task_board>\n"
@@ -239,7 +241,7 @@ def test_context_without_a_daemon_is_empty_and_starts_none(maestro: Maestro) -> 
     assert not Path(maestro.home.root).exists()
 
 
-def test_stats_count_each_message_once_and_show_the_saving(maestro: Maestro, agents: Agents) -> None:
+def test_stats_count_each_message_once_and_show_the_saving(guest: Maestro, agents: Agents) -> None:
     usage = {
         "input_tokens": 1000,
         "output_tokens": 50,
@@ -248,25 +250,23 @@ def test_stats_count_each_message_once_and_show_the_saving(maestro: Maestro, age
     }
     noise = {"tool": {"name": "Read", "input": {}, "result": "x" * 50_000, "seconds": 0}}
     session = agents.session({"usage": usage}, READING, noise, FIXED)["id"]
-    [stats] = maestro.json("session", "stats", session)
+    [stats] = guest.json("session", "stats", session)
     [model] = stats["models"]
     messages = model["messages"]
     assert (model["input"], model["output"]) == (1000 * messages, 50 * messages)
     assert (model["cacheRead"], model["cacheWrite"]) == (400 * messages, 30 * messages)
     assert stats["saving"]["rawTokens"] > 100 * stats["saving"]["digestTokens"] > 0
-    prices = maestro.place / "prices.json"
     per_million = {"input": 1, "output": 2, "cacheRead": 3, "cacheWrite": 4}
-    prices.write_text(json.dumps({"as_of": "2026-01-01", "models": {model["model"]: per_million}}))
-    priced = maestro.place / "m" / "prices.json"
-    priced.write_text(prices.read_text())
-    [stats] = maestro.json("session", "stats", session)
+    prices = {"as_of": "2026-01-01", "models": {model["model"]: per_million}}
+    Path(guest.home.path("prices.json")).write_text(json.dumps(prices))
+    [stats] = guest.json("session", "stats", session)
     assert stats["costUsd"] == pytest.approx(messages * (1000 + 100 + 1200 + 120) / 1e6)
-    assert "2026-01-01" in maestro("session", "stats", session).stdout
+    assert "2026-01-01" in guest("session", "stats", session).stdout
 
 
-def test_discover_and_adopt_all_three(maestro: Maestro, place: Path) -> None:
+def test_discover_and_adopt_all_three(guest: Maestro, place: Path) -> None:
     golden = Path(__file__).parent.parent / "agents" / "golden"
-    work = str(maestro.cwd)
+    work = str(guest.cwd)
 
     def lay(source: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -275,10 +275,10 @@ def test_discover_and_adopt_all_three(maestro: Maestro, place: Path) -> None:
     claude_id = str(uuid.uuid4())
     lay(
         golden / "claude" / "tool_2.1.325.jsonl",
-        Path(maestro.env["CLAUDE_CONFIG_DIR"]) / "projects" / "-x" / f"{claude_id}.jsonl",
+        Path(guest.env["CLAUDE_CONFIG_DIR"]) / "projects" / "-x" / f"{claude_id}.jsonl",
     )
     codex_id = str(uuid.uuid4())
-    day = Path(maestro.env["CODEX_HOME"]) / "sessions" / "2026" / "11" / "15"
+    day = Path(guest.env["CODEX_HOME"]) / "sessions" / "2026" / "11" / "15"
     lay(
         golden / "codex" / "approval_and_questions_0.166.0.jsonl",
         day / f"rollout-2026-11-15T10-00-00-{codex_id}.jsonl",
@@ -290,19 +290,19 @@ def test_discover_and_adopt_all_three(maestro: Maestro, place: Path) -> None:
     )
     (gemini / "projects.json").write_text(json.dumps({"projects": {work: "work"}}))
 
-    found = maestro.json("session", "discover")
+    found = guest.json("session", "discover")
     assert sorted(one["agent"] for one in found) == ["claude", "codex", "gemini"]
     assert {one["project"] for one in found} == {work}
     assert all(one["digest"]["entries"] and one["digest"]["status"] != "unknown" for one in found)
     assert [one["modified"] for one in found] == sorted((one["modified"] for one in found), reverse=True)
-    shown = maestro("session", "discover").stdout
+    shown = guest("session", "discover").stdout
     assert all(one["transcriptId"] in shown for one in found)
     for one in found:
-        session = maestro.json("session", "adopt", one["transcriptId"][:12])
+        session = guest.json("session", "adopt", one["transcriptId"][:12])
         assert (session["agent"], session["cwd"]) == (one["agent"], work)
-        assert maestro.json("session", "adopt", one["path"])["id"] == session["id"], "twice is harmless"
-        said = maestro.json("session", "logs", session["id"])["entries"]
+        assert guest.json("session", "adopt", one["path"])["id"] == session["id"], "twice is harmless"
+        said = guest.json("session", "logs", session["id"])["entries"]
         assert said[-1]["text"] == one["digest"]["entries"][-1]["text"]
-    assert [project["directory"] for project in maestro.json("project", "list")] == [work]
-    unknown = maestro("session", "adopt", "no-such-transcript")
+    assert [project["directory"] for project in guest.json("project", "list")] == [work]
+    unknown = guest("session", "adopt", "no-such-transcript")
     assert (unknown.returncode, "session discover" in unknown.stderr) == (3, True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -20,6 +22,12 @@ CHILDREN = 20
 PROMPTS = {"claude": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent"}
 
 
+@pytest.fixture
+def maestro(shared_maestro: Maestro) -> Maestro:
+    """One daemon for all tests of the file; each has a project of its own."""
+    return replace(shared_maestro, cwd=Path(tempfile.mkdtemp(dir=shared_maestro.place)))
+
+
 def session(maestro: Maestro, agent: str, **fields: Any) -> tuple[str, dict[str, str]]:
     """A session that the ledger knows, and the environment of whatever runs in it."""
     body = {"agent": agent, "directory": str(maestro.cwd), **fields}
@@ -30,9 +38,10 @@ def session(maestro: Maestro, agent: str, **fields: Any) -> tuple[str, dict[str,
 
 def hook(env: Mapping[str, str], agent: str, event: str, **payload: Any) -> str:
     """What the hook prints, as the agent's CLI runs it."""
+    told = {"session_id": f"log-of-{env['MAESTRO_SESSION_ID']}", "hook_event_name": event, **payload}
     done = subprocess.run(
         ["sh", "-c", hook_command(agent, event)],
-        input=json.dumps({"session_id": "a-log-of-its-own", "hook_event_name": event, **payload}),
+        input=json.dumps(told),
         env=dict(env), capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
@@ -49,8 +58,11 @@ def told(agent: str, event: str, printed: str) -> str:
 
 
 def events(maestro: Maestro, kind: str, about: str) -> list[dict[str, Any]]:
-    page = maestro.daemon.call("GET", "/api/events", query={"since": "0"})
-    return [one["data"] for one in page["events"] if one["kind"] == kind and one["subjectId"] == about]
+    cursor, found = "0", []
+    while (page := maestro.daemon.call("GET", "/api/events", query={"since": cursor}))["events"]:
+        found += page["events"]
+        cursor = page["cursor"]
+    return [one["data"] for one in found if one["kind"] == kind and one["subjectId"] == about]
 
 
 @pytest.mark.parametrize("agent", sorted(PROMPTS))
@@ -60,9 +72,16 @@ def test_each_turn_brings_the_context(maestro: Maestro, project: dict[str, Any],
     assert hook(env, agent, event, prompt="Begin") == "", "there is nothing to tell yet"
     task = maestro.json("task", "create", "Fix <login> & logout")
     child, _ = session(
-        maestro, "claude", name="Fixer", parentSessionId=lead, taskIds=[task["id"]], transcriptId="none-yet"
+        maestro,
+        "claude",
+        name="Fixer",
+        parentSessionId=lead,
+        taskIds=[task["id"]],
+        transcriptId=f"none-yet-{agent}",
     )
-    nested, _ = session(maestro, "claude", name="Helper", parentSessionId=child, transcriptId="nor-this")
+    nested, _ = session(
+        maestro, "claude", name="Helper", parentSessionId=child, transcriptId=f"nor-this-{agent}"
+    )
     maestro.json("task", "report", "blocked", task["id"], "no key")
     block = told(agent, event, hook(env, agent, event, prompt="How does it go?"))
     root = ET.fromstring(block)
@@ -120,15 +139,21 @@ def test_what_takes_too_long_is_nothing_and_the_agent_goes_on(
 ) -> None:
     lead, env = session(maestro, "claude", role="coordinator", name="Lead")
     child, _ = session(maestro, "claude", name="Slow", parentSessionId=lead)
-    pipe = maestro.place / "slow.jsonl"
+    log, pipe = Path(maestro.home.log), maestro.place / "slow.jsonl"
+    before = len(log.read_bytes())
     os.mkfifo(pipe)  # whoever opens it waits, as on a disk that hangs
-    maestro.daemon.call("PATCH", f"/api/sessions/{child}", {"transcriptPath": str(pipe)})
-    assert hook(env, "claude", "UserPromptSubmit", prompt="Well?") == ""
-    # It was heard all the same, and once.
-    assert [one["hook"]["text"] for one in events(maestro, "agent.prompted", lead)] == ["Well?"]
-    assert events(maestro, "session.briefed", lead) == []
-    assert "brief took too long" in Path(maestro.home.log).read_text()
-    os.close(os.open(pipe, os.O_RDWR))
+    try:
+        maestro.daemon.call("PATCH", f"/api/sessions/{child}", {"transcriptPath": str(pipe)})
+        assert hook(env, "claude", "UserPromptSubmit", prompt="Well?") == ""
+        # It was heard all the same, and once.
+        assert [one["hook"]["text"] for one in events(maestro, "agent.prompted", lead)] == ["Well?"]
+        assert events(maestro, "session.briefed", lead) == []
+        assert b"brief took too long" in log.read_bytes()[before:]
+    finally:
+        # Whoever waits goes on, and nobody comes to wait here again.
+        end = os.open(pipe, os.O_RDWR)
+        pipe.unlink()
+        os.close(end)
 
 
 def test_what_nobody_listens_to_is_not_counted(maestro: Maestro, project: dict[str, Any]) -> None:

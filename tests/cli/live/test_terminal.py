@@ -13,6 +13,7 @@ from tests.fleet.typing.stage import BIN, Stage, until
 
 from maestro.cli.live.jump import way_to
 from maestro.coordinate.overview import PaneView
+from maestro.server import lifecycle
 
 ASK: dict[str, Any] = {
     "ask": {
@@ -46,10 +47,14 @@ class Terminal:
         return self.screen
 
 
-@pytest.fixture
-def terminal(stage: Stage) -> Terminal:
+def beside_a_worker(stage: Stage) -> Terminal:
     stage.spawn("backend", {"say": "The API is half done."}, ASK)
     return Terminal(stage, stage.own_socket, "new-session", "-d", "-x", "80", "-y", "24")
+
+
+@pytest.fixture
+def terminal(stage: Stage) -> Terminal:
+    return beside_a_worker(stage)
 
 
 def test_the_whole_view_fits_into_eighty_columns(stage: Stage, terminal: Terminal) -> None:
@@ -112,13 +117,14 @@ def test_a_pipe_gets_the_commands(stage: Stage) -> None:
     assert "usage: maestro COMMAND" in done.stdout
 
 
-def test_it_does_not_start_a_daemon_that_was_stopped(stage: Stage, terminal: Terminal) -> None:
+def test_it_does_not_start_a_daemon_that_was_stopped(lone_stage: Stage) -> None:
+    terminal = beside_a_worker(lone_stage)
     terminal.sees(" 2 Production")
-    stage.maestro("server", "stop")
+    lone_stage.maestro("server", "stop")
     terminal.sees("What you see is old; r starts it.")
-    assert json.loads(stage.maestro("server", "status", "--json").stdout)["running"] is False
+    assert json.loads(lone_stage.maestro("server", "status", "--json").stdout)["running"] is False
     terminal.press("r")
-    until(lambda: json.loads(stage.maestro("server", "status", "--json").stdout)["running"])
+    until(lambda: lifecycle.is_running(lone_stage.maestro.home))
     until(lambda: "What you see is old" not in terminal.screen, lambda: terminal.screen)
 
 

@@ -209,18 +209,18 @@ def test_beside_each_other_on_a_wide_screen(stage: Stage) -> None:
     run(scenario())
 
 
-def test_a_daemon_that_dies_is_said_and_found_again(stage: Stage) -> None:
-    worker = stage.spawn("backend", WHERE)
+def test_a_daemon_that_dies_is_said_and_found_again(lone_stage: Stage) -> None:
+    worker = lone_stage.spawn("backend", WHERE)
 
     async def scenario() -> None:
-        async with viewing(stage) as viewer:
+        async with viewing(lone_stage) as viewer:
             await viewer.sees(" 1 Staging")
-            stage.kill_daemon()
+            lone_stage.kill_daemon()
             await viewer.sees("The daemon is not running.", "r starts it")
             await viewer.press("r")
             await viewer.sees_no("The daemon is not running.")
             await viewer.press("1")
-            await viewer.until(lambda: "I was told Staging." in stage.said(worker))
+            await viewer.until(lambda: "I was told Staging." in lone_stage.said(worker))
 
     run(scenario())
 

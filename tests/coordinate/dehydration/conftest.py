@@ -8,11 +8,18 @@ import pytest
 from tests.coordinate.dehydration.coordinated import Coordinated
 
 
-@pytest.fixture
-def stage() -> Iterator[Coordinated]:
-    """A daemon of its own for each test: what one project's vision and policy say counts in no other."""
+@pytest.fixture(scope="module")
+def theatre() -> Iterator[Coordinated]:
     made = Coordinated(Path(tempfile.mkdtemp(prefix="mt")))
     try:
         yield made
     finally:
         made.close()
+
+
+@pytest.fixture
+def stage(theatre: Coordinated) -> Iterator[Coordinated]:
+    """One daemon for all tests of a file; what one project's vision and policy say counts in no other."""
+    theatre.begin_anew()
+    yield theatre
+    theatre.send_everybody_home()

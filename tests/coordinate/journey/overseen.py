@@ -8,8 +8,10 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from tests.fleet.crew.seen import close_panes
 from tests.fleet.typing.stage import Stage, until
 
 NAMES = ("yes", "always", "no", "*")
@@ -31,10 +33,33 @@ def may(key: str, command: str) -> dict[str, Any]:
 
 
 class Overseen(Stage):
-    """The stage, and oversight of it."""
+    """The stage, and oversight of it. What it tells of the ledger is of the sessions since it began anew."""
+
+    def begin_anew(self) -> None:
+        super().begin_anew()
+        self.own: list[str] = []
+
+    def clear(self) -> None:
+        """End the loops and whatever is in a pane: the next loop has to do with nothing of this."""
+        self.send_everybody_home()
+        while self.maestro.started:
+            process = self.maestro.started.pop()
+            process.kill()
+            process.communicate()
+        if Path(self.own_socket).exists():
+            self.tmux("kill-server")
+        close_panes(self.maestro)
+
+    def spawn(self, name: str, *steps: dict[str, Any], **rest: Any) -> str:
+        self.own.append(super().spawn(name, *steps, **rest))
+        return self.own[-1]
+
+    def adopt(self, name: str, *steps: dict[str, Any], **rest: Any) -> str:
+        self.own.append(super().adopt(name, *steps, **rest))
+        return self.own[-1]
 
     def policy(self, **fields: Any) -> None:
-        (self.place / "work" / "coordinate.config.json").write_text(json.dumps(fields))
+        (self.maestro.cwd / "coordinate.config.json").write_text(json.dumps(fields))
 
     def oversee(self, name: str = "oversight", *words: str) -> subprocess.Popen[str]:
         return self.maestro.start("coordinate", "--as", name, *words)
@@ -56,7 +81,7 @@ class Overseen(Stage):
     def guests(self) -> str:
         """The name of the user's own tmux among the fleets."""
         fleets = self.maestro.daemon.call("GET", "/api/fleets")
-        return str(next(one["name"] for one in fleets if one["name"] != "maestro"))
+        return str(next(one["name"] for one in fleets if one["socket"] == self.own_socket))
 
     # What the ledger knows.
 
@@ -64,16 +89,16 @@ class Overseen(Stage):
         return self.maestro.daemon.call("GET", f"/api/{path}", query=query)
 
     def decisions(self, **query: Any) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.get("decisions", limit=10_000, **query)
-        return found
+        return self._own(self.get("decisions", limit=10_000, **query))
 
     def inbox(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.get("inbox")
-        return found
+        return self._own(self.get("inbox"))
 
     def questions(self, **query: Any) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.get("questions", **query)
-        return found
+        return self._own(self.get("questions", **query))
+
+    def _own(self, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [one for one in found if one["sessionId"] in self.own]
 
     def asked(self, session: str, text: str = "") -> dict[str, Any]:
         """The open question of a session, with this in it."""
@@ -119,7 +144,7 @@ class Overseen(Stage):
 
     def log(self, name: str = "oversight") -> list[tuple[str, str]]:
         """The entries of COORDINATE_LOG.md: heading, and the decision or word that ends it."""
-        path = self.place / "work" / ".maestro" / "coordinate" / name / "COORDINATE_LOG.md"
+        path = self.maestro.cwd / ".maestro" / "coordinate" / name / "COORDINATE_LOG.md"
         return [(found[1], found[2]) for found in _ENTRY.finditer(path.read_text(encoding="utf-8"))]
 
 

@@ -49,7 +49,8 @@ def test_exactly_the_same_is_answered_as_before(stage: Overseen) -> None:
     assert verdicts(stage, first) == [("escalate", "rules")] * 2
     assert verdicts(stage, again) == [("answer", "precedent")] * 2
     assert stage.inbox() == []
-    known = {one["question"]: one for one in stage.maestro.json("precedent", "list")}
+    every = stage.maestro.json("precedent", "list")
+    known = {one["question"]: one for one in every if one["projectId"] == stage.project}
     assert [known[words]["uses"] for words in (PAGE, LINT)] == [1, 1]
     # Forgotten, it is asked again; the other one still counts.
     assert stage.maestro("precedent", "forget", known[PAGE]["id"]).returncode == 0

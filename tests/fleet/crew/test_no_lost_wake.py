@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.fleet.crew.test_sessions import script, spawn  # noqa: F401 - fixtures
 from tests.support import BIN, SOAK, Maestro
 
 from maestro.errors import MaestroError
@@ -58,7 +57,7 @@ def kill_daemon(maestro: Maestro) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_every_notification_is_picked_up_once(maestro: Maestro, spawn: Callable[..., dict[str, Any]]) -> None:  # noqa: F811 - the fixture
+def test_every_notification_is_picked_up_once(maestro: Maestro, spawn: Callable[..., dict[str, Any]]) -> None:
     labels = ["One", "Two", "Three"]
     for label in labels:
         spawn("--name", label)

@@ -1,83 +1,31 @@
-"""Sessions in real panes: started, found again after any crash, ended to the last process."""
+"""Sessions in real panes: started, seen, waited for, ended to the last process."""
 
 from __future__ import annotations
 
 import json
 import os
-import random
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support import SOAK, Maestro
+from tests.fleet.crew.seen import agents, panes, until
+from tests.support import Maestro
 
 from maestro import processes
-from maestro.errors import MaestroError, Refused
-from maestro.server import lifecycle
-
-PATIENCE = 30.0
+from maestro.errors import Refused
 
 
 @pytest.fixture
-def script(maestro: Maestro) -> Callable[..., str]:
-    def write(*steps: dict[str, Any], **rest: Any) -> str:
-        path = maestro.place / f"script{len(list(maestro.place.glob('script*')))}.json"
-        path.write_text(json.dumps({"steps": steps, **rest}))
-        return str(path)
-
-    return write
+def maestro(crew: Maestro) -> Maestro:
+    return crew
 
 
-@pytest.fixture
-def spawn(
-    maestro: Maestro, project: dict[str, Any], script: Callable[..., str]
-) -> Callable[..., dict[str, Any]]:
-    def spawning(
-        *words: str, steps: tuple[dict[str, Any], ...] = ({"say": "I am at work on it."}, {"work": 3600})
-    ) -> dict[str, Any]:
-        found: dict[str, Any] = maestro.json(
-            "session", "spawn", "--agent", "scripted", "--model", script(*steps), "--message", "Begin", *words
-        )
-        return found
-
-    return spawning
-
-
-def until(probe: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + PATIENCE
-    while not (found := probe()):
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.1)
-    return found
-
-
-def panes(maestro: Maestro, fleet: str = "maestro") -> list[str]:
-    """`@session_id` of every pane of ours, as tmux itself tells."""
-    done = subprocess.run(
-        ["tmux", "-S", maestro.home.path("fleets", fleet), "list-panes", "-a", "-F", "#{@session_id}"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return sorted(line for line in done.stdout.splitlines() if line)
-
-
-def agents(maestro: Maestro) -> list[int]:
-    """Every process of a scripted agent of this test."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                words = Path(f"/proc/{entry}/cmdline").read_bytes()
-            except OSError:
-                continue
-            if b"scripted_agent" in words and os.fsencode(maestro.place) in words:
-                found.append(int(entry))
-    return found
+def sessions(maestro: Maestro, project: dict[str, Any]) -> list[dict[str, Any]]:
+    """All of this project, the ended ones as well."""
+    every = maestro.json("session", "list", "--all")
+    return [one for one in every if one["projectId"] == project["id"]]
 
 
 def test_a_session_starts_reports_and_is_seen(maestro: Maestro, spawn: Any) -> None:
@@ -86,23 +34,20 @@ def test_a_session_starts_reports_and_is_seen(maestro: Maestro, spawn: Any) -> N
     session = spawn("--task", task, "--name", "Ann", steps=steps)
     assert (session["status"], session["name"], session["taskIds"]) == ("working", "Ann", [task])
     assert panes(maestro) == [session["id"]]
-    until(lambda: maestro.json("task", "show", task)["lastReport"] == "half way")
-    said = until(
-        lambda: [
-            e["text"] for e in maestro.json("session", "logs", "Ann")["entries"] if e["source"] == "assistant"
-        ]
-    )
+    until(lambda: maestro.daemon.call("GET", f"/api/tasks/{task}")["lastReport"] == "half way")
+    logs = maestro.json("session", "logs", "Ann")["entries"]
+    said = [entry["text"] for entry in logs if entry["source"] == "assistant"]
     assert said == ["I am at work on it."]
-    [listed] = until(lambda: [p for p in maestro.json("fleet", "list-panes") if p["notify"] != "working"])
+    until(lambda: [one["notify"] for one in maestro.daemon.call("GET", "/api/fleets/panes")] != ["working"])
+    [listed] = maestro.json("fleet", "list-panes")
     assert (listed["label"], listed["notify"], listed["sessionId"]) == ("Ann", "unchecked", session["id"])
     assert maestro.json("session", "show", "Ann")["status"] == "idle", "its own hook said that its turn ended"
 
 
 def test_the_agents_environment_is_its_own(maestro: Maestro, spawn: Any) -> None:
-    path = maestro.place / "env"
+    path = maestro.cwd / "env"
     leak = {"CLAUDECODE": "1", "OPENAI_API_KEY": "k", "MAESTRO_DATABASE_URL": ""}
-    maestro.env |= leak
-    spawn(steps=({"run": ["sh", "-c", f"env > {path}.new; mv {path}.new {path}"]},))
+    spawn(steps=({"run": ["sh", "-c", f"env > {path}.new; mv {path}.new {path}"]},), env=leak)
     until(path.exists)
     names = {line.partition("=")[0] for line in path.read_text().splitlines()}
     assert {"MAESTRO_SESSION_ID", "MAESTRO_SESSION_TOKEN", "MAESTRO_HOME", "HOME", "PATH"} <= names
@@ -113,7 +58,7 @@ def test_dying_early_shows_the_last_screen(maestro: Maestro, project: dict[str, 
     done = maestro("session", "spawn", "--agent", "scripted", "--model", "/no/such.json", "--message", "x")
     assert done.returncode == 1
     assert "No such file or directory" in done.stdout
-    [session] = maestro.json("session", "list", "--all")
+    [session] = sessions(maestro, project)
     assert (session["status"], "exit code 2" in session["lastReport"]) == ("error", True), session[
         "lastReport"
     ]
@@ -129,20 +74,20 @@ def test_what_cannot_be_started_is_told(maestro: Maestro, project: dict[str, Any
         done = maestro("session", "spawn", "--message", "x", *words)
         assert (done.returncode, sentence in done.stderr) == (code, True), done.stderr
         assert panes(maestro) == []
-        assert not [s for s in maestro.json("session", "list", "--all") if s["endedAt"] is None]
+        assert not [one for one in sessions(maestro, project) if one["endedAt"] is None]
 
 
 def test_a_dialog_before_the_first_prompt_is_told_at_once(maestro: Maestro, spawn: Any) -> None:
-    session = spawn("--name", "Ann", steps=({"dialog": "trust"}, {"say": "I am in."}))
+    session = spawn("--name", "Bea", steps=({"dialog": "trust"}, {"say": "I am in."}))
     assert session["status"] == "needs_input"
     told = maestro.json("fleet", "list-panes")
     assert [pane["notify"] for pane in told] == ["unchecked"]
-    asked = maestro.json("session", "explain", "Ann")
+    asked = maestro.json("session", "explain", "Bea")
     assert (asked["status"], asked["question"]["kind"]) == ("dialog", "dialog")
 
 
 def test_stop_ends_the_whole_tree(maestro: Maestro, spawn: Any) -> None:
-    marker = maestro.place / "child"
+    marker = maestro.cwd / "child"
     stubborn = f"setsid sh -c 'trap \"\" TERM HUP; echo $$ > {marker}; while :; do sleep 1; done'"
     session = spawn(steps=({"say": "Starting something stubborn."}, {"run": ["sh", "-c", stubborn]}))
     child = int(until(lambda: marker.exists() and marker.read_text().strip()))
@@ -156,7 +101,8 @@ def test_stop_ends_the_whole_tree(maestro: Maestro, spawn: Any) -> None:
 
 def test_an_agent_that_ends_by_itself_is_noticed(maestro: Maestro, spawn: Any) -> None:
     session = spawn(steps=({"say": "I am at work on it."}, {"work": 0.3}, {"exit": 7}))
-    ended = until(lambda: (s := maestro.json("session", "show", session["id"]))["endedAt"] and s)
+    until(lambda: maestro.daemon.call("GET", f"/api/sessions/{session['id']}")["endedAt"])
+    ended = maestro.json("session", "show", session["id"])
     assert (ended["status"], "exit code 7" in ended["lastReport"]) == ("error", True)
 
 
@@ -188,74 +134,6 @@ def test_roles(maestro: Maestro, spawn: Any, script: Any) -> None:
     assert maestro("fleet", "capture-pane", child["id"], env=inside).returncode == 0
     assert maestro("session", "stop", child["id"], env=inside).returncode == 0
     assert maestro("up", env=inside).returncode in {3, 5}
-
-
-FLEET = """
-name: crew
-panes:
-  - label: Boss
-    agent: scripted
-    model: {script}
-    manages: [Main, Research]
-  - label: Main
-    agent: scripted
-    model: {script}
-    prompt: Fix the login
-  - label: Research
-    agent: scripted
-    model: {script}
-    prompt: Look around
-    window: side
-  - label: SDK
-    agent: scripted
-    model: {script}
-    window: side
-"""
-
-
-def outcomes(told: dict[str, Any]) -> list[str]:
-    return [pane["outcome"] for pane in told["panes"]]
-
-
-def test_a_fleet_goes_up_and_down_and_comes_back(maestro: Maestro, script: Any) -> None:
-    (maestro.cwd / "fleet.yml").write_text(FLEET.format(script=script({"say": "I am at work on it."})))
-    first = maestro.json("up")
-    assert outcomes(first) == ["started"] * 4
-    ids = sorted(pane["session"]["id"] for pane in first["panes"])
-    assert panes(maestro, "crew") == ids
-    assert outcomes(maestro.json("up")) == ["alive"] * 4, "up twice is harmless"
-    listed = {pane["label"]: pane for pane in maestro.json("fleet", "list-panes")}
-    assert listed["Boss"]["manages"] == [listed["Main"]["paneId"], listed["Research"]["paneId"]]
-    # The daemon dies: everything is found again.
-    record = lifecycle.read_record(maestro.home)
-    assert record
-    os.kill(record["pid"], signal.SIGKILL)
-    assert processes.wait_for_end(record["pid"], 10)
-    assert outcomes(maestro.json("up")) == ["alive"] * 4
-    # tmux dies, as at a reboot: what is gone is said, and resumed on request.
-    subprocess.run(["tmux", "-S", maestro.home.path("fleets", "crew"), "kill-server"], check=True)
-    until(lambda: not agents(maestro))
-    assert outcomes(maestro.json("up")) == ["gone"] * 4
-    back = maestro.json("up", "--resume")
-    # Those that had said something have a conversation to go on with; the others had none.
-    assert [pane["outcome"] for pane in back["panes"] if pane["label"] in {"Main", "Research"}] == [
-        "resumed"
-    ] * 2
-    # They wait for a prompt, whatever they had written before.
-    resumed = [pane for pane in maestro.json("session", "list") if pane["name"] in {"Main", "Research"}]
-    assert [session["status"] for session in resumed] == ["idle"] * 2
-    assert "4 sessions ended" in maestro("down", "crew").stdout or maestro.json("fleet", "status") == []
-    assert agents(maestro) == []
-    assert not os.path.exists(maestro.home.path("fleets", "crew"))
-    assert outcomes(maestro.json("up")) == ["started"] * 4, "after down, up begins anew"
-
-
-def test_a_faulty_fleet_file_names_its_line(maestro: Maestro) -> None:
-    (maestro.cwd / "fleet.yml").write_text("name: x\npanes:\n  - label: A\n    agnet: claude\n")
-    done = maestro("up")
-    assert (done.returncode, "fleet.yml:" in done.stderr) == (2, True), done.stderr
-    missing = maestro("up", "nothing.yml")
-    assert (missing.returncode, "There is no nothing.yml" in missing.stderr) == (3, True)
 
 
 def test_waiting_for_a_pane(maestro: Maestro, spawn: Any) -> None:
@@ -294,106 +172,32 @@ def test_a_worktree_is_merged_and_given_back(maestro: Maestro, spawn: Any) -> No
     git("config", "user.name", "t")
     git("config", "user.email", "t@example.org")
     change = {"run": ["sh", "-c", "echo fixed > a.txt; git add a.txt; git commit -qm fix"]}
-    one = spawn("--name", "One", "--worktree", steps=(change, {"say": "I have committed the fix."}))
-    two = spawn(
+    left = spawn("--name", "Left", "--worktree", steps=(change, {"say": "I have committed the fix."}))
+    right = spawn(
         "--name",
-        "Two",
+        "Right",
         "--worktree",
         steps=({"run": ["sh", "-c", "echo other > a.txt"]}, {"say": "Changed it, too."}),
     )
-    assert one["worktree"]["branch"].startswith("maestro/")
-    until(lambda: "fixed" in maestro("session", "diff", "One").stdout)
-    until(lambda: "other" in maestro("session", "diff", "Two").stdout)
+    assert left["worktree"]["branch"].startswith("maestro/")
+    diff_of = {name: f"/api/sessions/{one['id']}/diff" for name, one in (("Left", left), ("Right", right))}
+    until(lambda: "fixed" in maestro.daemon.call("GET", diff_of["Left"])["diff"])
+    until(lambda: "other" in maestro.daemon.call("GET", diff_of["Right"])["diff"])
+    assert "fixed" in maestro("session", "diff", "Left").stdout
+    assert "other" in maestro("session", "diff", "Right").stdout
     assert "⚠ a.txt was changed by" in maestro("status").stdout
     assert not (maestro.cwd / "a.txt").exists()
-    assert maestro.json("session", "merge", "One")["files"] == ["a.txt"]
+    assert maestro.json("session", "merge", "Left")["files"] == ["a.txt"]
     assert (maestro.cwd / "a.txt").read_text() == "fixed\n"
-    assert maestro("session", "discard", "One").returncode == 4, "it still works there"
-    for name in ("One", "Two"):
+    assert maestro("session", "discard", "Left").returncode == 4, "it still works there"
+    for name in ("Left", "Right"):
         maestro("session", "stop", name)
-    assert maestro("session", "discard", "One").returncode == 0
-    assert not os.path.exists(one["worktree"]["path"])
-    dirty = maestro("session", "discard", "Two")
+    assert maestro("session", "discard", "Left").returncode == 0
+    assert not os.path.exists(left["worktree"]["path"])
+    dirty = maestro("session", "discard", "Right")
     assert (dirty.returncode, "--force" in dirty.stderr) == (4, True)
-    assert maestro.json("session", "discard", "Two", "--force")["workSaved"]
-    assert not os.path.exists(two["worktree"]["path"])
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(3600)
-def test_spawn_and_stop_survive_kills_of_the_daemon(
-    maestro: Maestro, project: dict[str, Any], script: Any
-) -> None:
-    """What was acknowledged holds, no session runs twice, nothing is left over."""
-    kills = 200 if SOAK else 3
-    rng = random.Random(20261115)
-    body = {
-        "agent": "scripted",
-        "model": script({"say": "I am at work on it."}),
-        "message": "Begin",
-        "directory": str(maestro.cwd),
-        "environment": maestro.env,
-    }
-    running: set[str] = set()
-    stopped: set[str] = set()
-
-    def disturbed(path: str, sent: dict[str, Any]) -> dict[str, Any] | None:
-        """The answer to a request during which the daemon was killed; None when it was refused or failed."""
-        going = pool.submit(maestro.daemon.call, "POST", path, sent, timeout=60)
-        time.sleep(rng.uniform(0.0, 0.5))
-        record = lifecycle.read_record(maestro.home)
-        if record and lifecycle.is_alive(record):
-            os.kill(record["pid"], signal.SIGKILL)
-        try:
-            answer: dict[str, Any] = going.result(90)
-        except MaestroError:
-            return None
-        return answer
-
-    with ThreadPoolExecutor(1) as pool:
-        for number in range(kills):
-            if running and number % 2:
-                session_id = rng.choice(sorted(running))
-                answer = disturbed(f"/api/sessions/{session_id}/stop", {})
-                if answer is not None:
-                    running.discard(session_id)
-                    stopped.add(session_id)
-            else:
-                answer = disturbed("/api/sessions/spawn", body | {"name": f"w{number}"})
-                if answer is not None and answer["status"] in {"working", "idle"}:
-                    running.add(answer["id"])
-    found = {session["id"]: session for session in maestro.json("session", "list", "--all")}
-    shown = panes(maestro)
-    assert len(shown) == len(set(shown)), "a session runs twice"
-    assert {one for one in running if found[one]["endedAt"] is None} <= set(shown)
-    assert all(found[one]["endedAt"] is not None for one in stopped)
-    assert not set(shown) & stopped
-    # A stop that was not acknowledged may have happened; whatever else was acknowledged still runs.
-    lost = [one for one in running if found[one]["endedAt"] is not None]
-    assert all("Stopped" in found[one]["lastReport"] or "ended" in found[one]["lastReport"] for one in lost)
-    for session_id in [one for one, session in found.items() if session["endedAt"] is None]:
-        maestro("session", "stop", session_id)
-    assert maestro.json("session", "list") == []
-    until(lambda: not agents(maestro))
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(1200)
-def test_many_panes_leave_nothing_behind(maestro: Maestro, script: Any) -> None:
-    count = 50 if SOAK else 5
-    path = script({"say": "I am at work on it."})
-    rows = "".join(
-        f"  - {{label: W{n}, agent: scripted, model: {path}, prompt: Begin, window: w{n // 5}}}\n"
-        for n in range(count)
-    )
-    (maestro.cwd / "fleet.yml").write_text(f"name: many\npanes:\n{rows}")
-    told = maestro.json("up", timeout=300)
-    assert outcomes(told) == ["started"] * count
-    assert len(panes(maestro, "many")) == count
-    assert len(maestro.json("down", "many", timeout=300)) == count
-    assert agents(maestro) == []
-    assert os.listdir(maestro.home.path("fleets")) == []
-    assert maestro.json("session", "list") == []
+    assert maestro.json("session", "discard", "Right", "--force")["workSaved"]
+    assert not os.path.exists(right["worktree"]["path"])
 
 
 def test_a_pane_of_the_users_own_tmux_is_adopted_and_left_alone(maestro: Maestro, script: Any) -> None:

@@ -99,12 +99,22 @@ class Human:
 class Stage:
     def __init__(self, place: Path) -> None:
         self.place = place
-        (place / "work").mkdir()
         self.maestro = Maestro(place, clean_env(place), place / "work")
         self.own_socket = str(place / "own")
         self.humans: list[Human] = []
-        self._scripts = 0
-        self.maestro.json("project", "add", ".")
+        self._scripts = self._projects = 0
+        self._begin()
+
+    def begin_anew(self) -> None:
+        """From here on in another project, and at another tmux of the user's own."""
+        self._projects += 1
+        self.maestro.cwd = self.place / f"work{self._projects}"
+        self.own_socket = str(self.place / f"own{self._projects}")
+        self._begin()
+
+    def _begin(self) -> None:
+        self.maestro.cwd.mkdir()
+        self.project = str(self.maestro.json("project", "add", ".")["id"])
 
     # Agents.
 
@@ -143,7 +153,7 @@ class Stage:
 
         With `shows` it was started without a prompt, and shows this.
         """
-        cwd = self.place / "work" / (folder or name)
+        cwd = self.maestro.cwd / (folder or name)
         cwd.mkdir(exist_ok=True)
         path = self.script(*(steps or IDLES), **rest)
         agent = shlex.join([*AGENT, "--script", path, *([] if shows else ["--prompt", "Begin"])])
@@ -158,7 +168,7 @@ class Stage:
         if shows:
             until(lambda: shows in self.screen(pane), lambda: self.screen(pane))
         else:
-            logs = f"claude/projects/*-{cwd.name}/*.jsonl"
+            logs = f"claude/projects/*-{cwd.parent.name}-{cwd.name}/*.jsonl"
             until(lambda: list(self.place.glob(logs)), lambda: self.screen(pane))
         options = ("--pane", pane, "--tmux-socket", self.own_socket, "--name", name, "--agent", "scripted")
         return str(self.maestro.json("session", "adopt", *options)["id"])

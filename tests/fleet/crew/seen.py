@@ -1,0 +1,58 @@
+"""What can be seen of sessions from outside: tmux's panes, and the processes in them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.support import Maestro
+
+PATIENCE = 30.0
+
+
+def until(probe: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + PATIENCE
+    while not (found := probe()):
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.1)
+    return found
+
+
+def panes(maestro: Maestro, fleet: str = "maestro") -> list[str]:
+    """`@session_id` of every pane of ours, as tmux itself tells."""
+    done = subprocess.run(
+        ["tmux", "-S", maestro.home.path("fleets", fleet), "list-panes", "-a", "-F", "#{@session_id}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return sorted(line for line in done.stdout.splitlines() if line)
+
+
+def agents(maestro: Maestro) -> list[int]:
+    """Every process of a scripted agent of this test."""
+    found, scripts = [], os.fsencode(scripts_of(maestro))
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                words = Path(f"/proc/{entry}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"scripted_agent" in words and scripts in words:
+                found.append(int(entry))
+    return found
+
+
+def scripts_of(maestro: Maestro) -> Path:
+    """Beside the folder that a test works in: a checkout there stays clean."""
+    return maestro.cwd.with_name(f"{maestro.cwd.name}-scripts")
+
+
+def close_panes(maestro: Maestro) -> None:
+    """End every session of ours that has a pane, and its tmux server."""
+    fleets = Path(maestro.home.path("fleets"))
+    for fleet in list(fleets.glob("*")):
+        maestro.daemon.call("POST", f"/api/fleets/{fleet.name}/down", {}, timeout=60)
+    assert not list(fleets.glob("*"))
