@@ -42,11 +42,11 @@ class Connection:
         """Our own client's."""
         return self._control.pid if self._control else None
 
-    async def start(self) -> None:
+    async def start(self, *, may_start: bool) -> None:
         async with self._one_at_a_time:
             if self._control is None or not self._control.alive:
                 self._closed = False
-                await self._connect(may_start=True)
+                await self._connect(may_start=may_start)
 
     async def control(self) -> Control:
         if (self._control is None or not self._control.alive) and self._reconnecting is not None:

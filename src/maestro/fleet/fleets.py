@@ -8,7 +8,7 @@ import socket
 
 from maestro import home as homes
 from maestro.agents.registry import title_globs
-from maestro.errors import Conflict, NotFound
+from maestro.errors import Conflict, DaemonError, NotFound
 from maestro.fleet.guests import Guests
 from maestro.fleet.states import PaneStates
 from maestro.fleet.tmux import Pane, Tmux
@@ -46,6 +46,9 @@ class Fleets:
 
     async def open(self, fleet: str) -> Tmux:
         """The fleet's tmux server, started if need be."""
+        return (await self._reach(fleet, may_start=True)).tmux
+
+    async def _reach(self, fleet: str, *, may_start: bool) -> PaneStates:
         states = self._fleets.get(fleet)
         if states is None:
             path = self.socket(fleet)
@@ -57,16 +60,16 @@ class Fleets:
             states = self._fleets[fleet] = PaneStates(tmux, self.journal.clock)
             tmux.on_change = lambda: self._changed(fleet)
         before = states.tmux.server
-        if await states.tmux.start() != before and not states.tmux.guest:
+        if await states.tmux.start(may_start=may_start) != before and not states.tmux.guest:
             await states.install()
-        return states.tmux
+        return states
 
     async def states(self, fleet: str) -> PaneStates:
         """The state of a running fleet's panes."""
-        if not self.runs(fleet):
+        states = await self._running(fleet)
+        if states is None:
             raise NotFound(f"The fleet “{fleet}” does not run.", hint="`maestro up` starts it.")
-        await self.open(fleet)
-        return self._fleets[fleet]
+        return states
 
     async def find_pane(self, wanted: str, fleet: str | None = None) -> tuple[PaneStates, Pane]:
         """The pane that is meant: by its id (`%3`), its label, or its session's id or name."""
@@ -92,7 +95,19 @@ class Fleets:
 
     async def running(self, fleet: str) -> Tmux | None:
         """The fleet's tmux server if it runs."""
-        return await self.open(fleet) if self.runs(fleet) else None
+        states = await self._running(fleet)
+        return states.tmux if states is not None else None
+
+    async def _running(self, fleet: str) -> PaneStates | None:
+        """Whoever only looks must not start a server anew that is just ended."""
+        if not self.runs(fleet):
+            return None
+        try:
+            return await self._reach(fleet, may_start=False)
+        except DaemonError:
+            if self.runs(fleet):
+                raise
+            return None
 
     async def end_fleet(self, fleet: str) -> None:
         """End the fleet's tmux server, and remove its socket."""

@@ -87,15 +87,16 @@ class Tmux:
             self._version = Version(text, *map(int, numbers.groups())) if numbers else Version(text, 99, 0)
         return self._version
 
-    async def start(self) -> ServerId:
-        """Start the server if it does not run, and connect; again and again is harmless."""
+    async def start(self, *, may_start: bool = True) -> ServerId:
+        """Start the server if it does not run, and connect; again and again is harmless. One that may not be started
+        and has just ended is a DaemonError."""
         version = await self.version()
         if not version.usable:
             raise DaemonError(version.degraded[0], hint="Install a newer tmux.")
         if self.guest:
             return await self._guest_server()
         try:
-            await self._connection.start()
+            await self._connection.start(may_start=may_start)
         except FileNotFoundError as error:
             raise _missing() from error
         assert self.server is not None

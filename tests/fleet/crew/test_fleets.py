@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ from tests.fleet.crew.seen import agents, panes, until
 from tests.support import SOAK, Maestro
 
 from maestro import processes
+from maestro.errors import DaemonError, NotFound
 from maestro.server import lifecycle
 
 
@@ -86,6 +90,28 @@ def test_a_faulty_fleet_file_names_its_line(maestro: Maestro) -> None:
     assert (done.returncode, "fleet.yml:" in done.stderr) == (2, True), done.stderr
     missing = maestro("up", "nothing.yml")
     assert (missing.returncode, "There is no nothing.yml" in missing.stderr) == (3, True)
+
+
+def test_whoever_only_looks_does_not_start_what_is_just_ended(maestro: Maestro, spawn: Any) -> None:
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            # In the moment of its end a server may be there and not answer.
+            with suppress(NotFound, DaemonError):
+                maestro.daemon.call("GET", "/api/fleets/panes")
+
+    with ThreadPoolExecutor(4) as pool:
+        looking = [pool.submit(look) for _ in range(4)]
+        try:
+            for _ in range(4):
+                spawn()
+                maestro.daemon.call("POST", "/api/fleets/maestro/down", {}, timeout=60)
+        finally:
+            over.set()
+        for one in looking:
+            one.result()
+    assert os.listdir(maestro.home.path("fleets")) == []
 
 
 @pytest.mark.soak
