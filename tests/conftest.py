@@ -29,10 +29,10 @@ for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
 
 FOREIGN = ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
 
-# Two cores shared by two workers: a slow example is not a finding.
+# Two cores shared by four workers: a slow example is not a finding.
 settings.register_profile(
     "maestro",
-    max_examples=100 if SOAK else 40,
+    max_examples=100 if SOAK else 30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -27,6 +27,7 @@ def test_a_coordinator_is_told_its_work_and_its_children_are_its_own(stage: Stag
     words = ("--agent", "scripted", "--model", stage.script(*steps, on_prompt=told), "--role", "coordinator")
     boss = stage.maestro.json("session", "spawn", *words, "--task", whole)
     assert (boss["role"], boss["name"]) == ("coordinator", "Coordinator: Ship accounts")
+    until(lambda: len(stage.results(boss["id"])) == 3, lambda: stage.screen(boss["id"]))
     first = next(one["message"]["content"] for one in stage.records(boss["id"]) if one["type"] == "user")
     for part in (
         "You are the coordinator.",
@@ -36,7 +37,6 @@ def test_a_coordinator_is_told_its_work_and_its_children_are_its_own(stage: Stag
         "All of it",
     ):
         assert part in first
-    until(lambda: len(stage.results(boss["id"])) == 3, lambda: stage.screen(boss["id"]))
     ann = stage.maestro.json("session", "show", "Ann")
     assert ann["parentSessionId"] == boss["id"]
     login = shown_task(stage, ann["taskIds"][0])
