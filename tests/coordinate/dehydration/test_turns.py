@@ -41,7 +41,7 @@ def test_by_its_own_hook_with_what_is_worst_first(stage: Coordinated) -> None:
     assert "Which" not in again
     assert again != block
     # Its prompts arrived as they were typed, and nothing was put into them.
-    assert stage.heard(lead) == ["Nothing is to be told yet.", "How do they do?", "And now?"]
+    stage.until_heard(lead, "Nothing is to be told yet.", "How do they do?", "And now?")
     assert stage.told(fine, "UserPromptSubmit") == stage.told(nested, "UserPromptSubmit") == []
     [stats] = stage.maestro.json("session", "stats", lead)
     tokens = -(-len(block) // 4) + -(-len(again) // 4)

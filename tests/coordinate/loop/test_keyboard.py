@@ -122,7 +122,7 @@ def test_the_menu(stage: Stage, overseen: Overseen, open_terminals: list[Termina
     terminal.see("What?")
     terminal.press("Hurry up.\n")
     terminal.see("menued: submitted")
-    assert stage.heard(session) == ["Hurry up."]
+    stage.until_heard(session, "Hurry up.")
     [*_, sent] = stage.prompts(session)
     assert (sent["text"], sent["state"]) == ("Hurry up.", "submitted")
     terminal.until_it_watches()

@@ -21,7 +21,7 @@ def ended(stage: Stage, name: str) -> str:
 def test_a_rule_answers_it_as_a_prompt(stage: Stage, overseen: Overseen) -> None:
     session = ended(stage, "ruled")
     overseen.once(of="ruled", rules=[RULE])
-    assert stage.heard(session) == ["Use spaces."]
+    stage.until_heard(session, "Use spaces.")
     assert overseen.done(session) == [("verdict", "answer", "rules"), ("receipt", "submitted", "rules")]
     [sent] = stage.prompts(session)
     assert (sent["kind"], sent["state"]) == ("prompt", "submitted")
@@ -40,7 +40,7 @@ def test_what_no_rule_answers_is_the_humans(stage: Stage, overseen: Overseen) ->
     done = stage.maestro("answer", waits["id"], "Tabs,", "please.")
     assert done.returncode == 0, done.stderr
     assert "submitted" in done.stdout
-    assert stage.heard(session) == ["Tabs, please."]
+    stage.until_heard(session, "Tabs, please.")
     [over] = overseen.inbox(session, closed=True)
     assert over["closedBy"].startswith("answered by human")
     made = [

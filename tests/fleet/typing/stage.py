@@ -286,6 +286,10 @@ class Stage:
         contents = [one["message"]["content"] for one in self.records(session) if one["type"] == "user"]
         return [content for content in contents if isinstance(content, str)][1:]
 
+    def until_heard(self, session: str, *texts: str) -> None:
+        """Until these are all that it took: its hook tells of a prompt before its log has it."""
+        until(lambda: self.heard(session) == list(texts), lambda: (self.heard(session), self.screen(session)))
+
     def said(self, session: str) -> list[str]:
         blocks = [one["message"]["content"][0] for one in self.records(session) if one["type"] == "assistant"]
         return [block["text"] for block in blocks if block["type"] == "text"]

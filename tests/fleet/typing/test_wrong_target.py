@@ -25,7 +25,8 @@ def test_a_name_is_not_the_beginning_of_another(stage: Stage) -> None:
     ten = stage.spawn("w10")
     one = stage.spawn("w1")
     assert stage.prompt("w1", "for the first alone").returncode == 0
-    assert (stage.heard(one), stage.heard(ten)) == (["for the first alone"], [])
+    stage.until_heard(one, "for the first alone")
+    assert stage.heard(ten) == []
     unknown = stage.prompt("w", SECRET_WORDS)
     assert (unknown.returncode, "There is no session" in unknown.stderr) == (NotFound.exit_code, True)
     assert stage.maestro.json("session", "stop", one)["status"] == "stopped"
@@ -147,8 +148,9 @@ def test_text_is_text(stage: Stage, text: str) -> None:
     session = stage.maestro.json("session", "list")
     known = {one["name"]: one["id"] for one in session}
     reader = known.get("reader") or stage.spawn("reader")
+    until(lambda: stage.said(reader))
     before = len(stage.heard(reader))
     done = stage.maestro("session", "prompt", reader, "-", input=text)
     assert done.returncode == 0, done.stderr
-    [taken] = stage.heard(reader)[before:]
+    [taken] = until(lambda: stage.heard(reader)[before:], lambda: stage.screen(reader))
     assert "".join(text.split()).strip("\\") in "".join(taken.split())
