@@ -22,7 +22,7 @@ types: setup
 	$(BIN)/mypy
 
 pytest: setup
-	$(BIN)/pytest -n 4 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal
 
 test-real: setup ## the real CLIs, by npm, against a stub of their APIs; tells what ran and what did not
 	$(BIN)/pytest -m real -n 2 --dist loadfile -p no:randomly tests/real

@@ -29,7 +29,7 @@ for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
 
 FOREIGN = ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
 
-# Two cores shared by four workers: a slow example is not a finding.
+# Two cores shared by three workers: a slow example is not a finding.
 settings.register_profile(
     "maestro",
     max_examples=100 if SOAK else 30,
