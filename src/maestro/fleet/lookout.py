@@ -19,6 +19,7 @@ from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew
 from maestro.fleet.facts import PaneRef, Sight
 from maestro.fleet.panes import Notify
+from maestro.fleet.roll import STATUS_SHOWN
 from maestro.fleet.sight import see
 from maestro.ledger import reports, sessions
 from maestro.ledger.facts import Place, Question, ReportKind, Session, SessionChange, SessionStatus
@@ -31,19 +32,6 @@ _TITLE_SECONDS: Final = 1.5
 # How often, and how many times, an agent is looked at again that seems idle and has not answered yet.
 _OWED_SECONDS: Final = 0.2
 _OWED_LOOKS: Final = 150
-# What a screen says of a session, as far as it says anything.
-_STATUS: Final[dict[ScreenState, SessionStatus]] = {
-    "idle": "idle",
-    "error": "idle",
-    "limit": "idle",
-    "working": "working",
-    "background": "working",
-    "retrying": "working",
-    "question": "needs_input",
-    "permission": "needs_input",
-    "plan": "needs_input",
-    "dialog": "needs_input",
-}
 _NOTIFY: Final[dict[ScreenState, Notify]] = {
     "idle": "unchecked",
     "error": "error",
@@ -215,11 +203,11 @@ class Lookout:
         if sight is not None and question is None and sight.screen.state in _NOTIFY:
             seen = sight.screen.state
             session = await self.crew.session(session_id)
-            if _STATUS[seen] == session.status:
+            if STATUS_SHOWN[seen] == session.status:
                 return
             if seen == "idle" and await self._looks_idle_too_early(session):
                 return
-            await self.tell(session, _NOTIFY[seen], _STATUS[seen])
+            await self.tell(session, _NOTIFY[seen], STATUS_SHOWN[seen])
 
     async def _looks_idle_too_early(self, session: Session) -> bool:
         """An agent shows an empty box until it takes the prompt that it was started with, and its log may be faster
@@ -242,8 +230,8 @@ class Lookout:
         deadline = loop.time() + _TITLE_SECONDS
         while True:
             sight, question = await self.look(session)
-            shown = _STATUS.get(sight.screen.state) if sight else None
-            agrees = shown == _STATUS.get(title) if title else shown != "working"
+            shown = STATUS_SHOWN.get(sight.screen.state) if sight else None
+            agrees = shown == STATUS_SHOWN.get(title) if title else shown != "working"
             if sight is None or agrees or loop.time() > deadline:
                 return sight, question
             await asyncio.sleep(_DRAW_SECONDS)

@@ -31,14 +31,18 @@ READY_SECONDS: Final = 30.0
 GONE: Final = "Gone:"
 _LOOK_SECONDS: Final = 0.05
 _LAST_LINES: Final = 15
-# What a screen says of an agent that has just been started.
-_STARTED: Final[dict[ScreenState, SessionStatus]] = {
+# What a screen says of a session, as far as it says anything.
+STATUS_SHOWN: Final[dict[ScreenState, SessionStatus]] = {
     "idle": "idle",
     "error": "idle",
     "limit": "idle",
     "working": "working",
     "background": "working",
     "retrying": "working",
+    "question": "needs_input",
+    "permission": "needs_input",
+    "plan": "needs_input",
+    "dialog": "needs_input",
 }
 _STATUS_LOOKS: Final = 30
 
@@ -108,9 +112,7 @@ class Roll(Fleets):
         if terminal is None:
             return "idle" if any(capture.lines) else None
         screen = terminal.read_screen(capture)
-        if screen.question is not None or screen.state == "dialog":
-            return "needs_input"
-        return _STARTED.get(screen.state)
+        return "needs_input" if screen.question is not None else STATUS_SHOWN.get(screen.state)
 
     async def _died(self, tmux: Tmux, session_id: str, pane: Pane | None) -> Session:
         if pane is None:
