@@ -1,6 +1,7 @@
 """Looks at sessions in their panes, and keeps what follows from it: open questions, notify states, status.
 
-Only when somebody asks, or when tmux tells that a pane's title now means something else. Nothing polls.
+Only when somebody asks, or when tmux tells that a pane's title now means something else. Nothing polls, but for half a
+minute at most where a screen looks idle and its log owes an answer.
 """
 
 from __future__ import annotations
@@ -197,7 +198,7 @@ class Lookout:
         if session.status in {"spawning", *sessions.ENDED}:
             if state is not None:
                 # Whoever starts a session says when it is ready, and then what its title tells is news.
-                self._titles.pop(session_id)
+                self._titles.pop(session_id, None)
             return
         sight, question = await self._look_until_drawn(session, state)
         if sight is not None and question is None and sight.screen.state in _NOTIFY:
