@@ -8,9 +8,12 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from typing import Final
 
+_MOST_REAPED: Final = 100_000
 _LINUX = os.uname().sysname == "Linux"
+_SET_CHILD_SUBREAPER: Final = 36  # PR_SET_CHILD_SUBREAPER of Linux's prctl
 
 
 def boot_id() -> str:
@@ -149,6 +152,74 @@ def send_signal(pid: int, started: int, boot: str, number: signal.Signals) -> bo
     except ProcessLookupError:
         return False
     return True
+
+
+def adopt_orphans(*, wanted: bool) -> bool:
+    """Makes processes below this one its children when they lose their parent ("subreaper"), or the system's first
+    process's again. Returns whether they are this one's now; always False where there is no such thing."""
+    import ctypes  # takes longer to import than most commands run
+
+    try:
+        return bool(ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0) and wanted
+    except (AttributeError, OSError):
+        return False
+
+
+def reap_adopted(spared: Container[int]) -> None:
+    """Reaps children that have ended and that this process did not start: nobody else ever would.
+
+    They are known by their session, since whatever this process starts and waits for is in its own, or is `spared`.
+    """
+    try:
+        # The kernel tells of one child that has ended; where it is not to be reaped, others may stand behind it.
+        for _ in range(_MOST_REAPED):
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if ended is None:
+                return
+            if not _reap_adopted(ended.si_pid, spared):
+                break
+    except ChildProcessError:
+        return
+    for pid in children():
+        _reap_adopted(pid, spared)
+
+
+def _reap_adopted(pid: int, spared: Container[int]) -> bool:
+    try:
+        return pid not in spared and os.getsid(pid) != os.getsid(0) and os.waitpid(pid, os.WNOHANG)[0] == pid
+    except (ChildProcessError, ProcessLookupError):
+        return True  # somebody else did
+
+
+def has_children() -> bool:
+    """Whether this process has any child, running or not reaped. The kernel answers at once, however many there are."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def children() -> list[int]:
+    """Returns the children of this process, those included that have ended and were not reaped."""
+    listed = listed_children()
+    if listed is not None or not _LINUX:
+        return listed or []
+    own = str(os.getpid())
+    stats = {name: _words(f"/proc/{name}/stat") for name in os.listdir("/proc") if name.isdecimal()}
+    return [int(name) for name, stat in stats.items() if stat.rpartition(") ")[2].split()[1:2] == [own]]
+
+
+def listed_children() -> list[int] | None:
+    """Returns the children of this process from the kernel's own list of them; None where it has none."""
+    pids: list[int] = []
+    try:
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
+                pids += map(int, file.read().split())
+    except OSError:
+        return None
+    return pids
 
 
 def peer_of(connection: socket.socket) -> tuple[int, int] | None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+from maestro import cgroup
 from maestro.dispatch.runs import RUNNER_LOG
 from maestro.fleet.processtree import RUN_MARKER
 
@@ -28,6 +29,7 @@ def start_detached(module: str, folder: str, cwd: str) -> int:
             cwd=cwd,
             start_new_session=True,
         )
+    cgroup.leave(started.pid)
     # Popen complains of a child that nobody waits for; this one is meant to outlive us.
     started.returncode = 0
     return started.pid

@@ -11,6 +11,7 @@ import sys
 
 import msgspec
 
+from maestro import cgroup
 from maestro.cli.delegated import announce
 from maestro.coordinate.tags.claims import Record
 from maestro.coordinate.tags.runs import carry_out
@@ -35,6 +36,7 @@ def start(folder: str, record: Record, lock: int, *, prompt_session: bool) -> in
             start_new_session=True,
             pass_fds=(lock,),
         )
+    cgroup.leave(started.pid)
     # Popen complains of a child that nobody waits for; this one is meant to outlive us.
     started.returncode = 0
     return started.pid

@@ -1,29 +1,31 @@
 """Runs one program to its end, whatever it does: in a session of its own, its output in files, a deadline, and at the
 end nothing of it left.
 
-This process adopts what its children leave behind (a "subreaper"), so that one look at its own children tells whether
-a run is really over: a look at every process of the machine would cost more than the run of a small program.
+The kernel helps to prove the end. This process adopts what its children leave behind (a "subreaper"): no child left
+means that nothing is left. A control group, where one may be made, ends its members at once. What remains is looked
+for by the mark in its environment.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
-from maestro import processes
+from maestro import cgroup, processes
 from maestro.errors import InvalidInput, NotFound, TimedOut
-from maestro.fleet.processtree import RUN_MARKER, ProcessId, end_tree, members
+from maestro.fleet.processtree import KILL_SECONDS, RUN_MARKER, ProcessId, end_tree
 
 GRACE_SECONDS: Final = 3.0
-_SUBREAPER: Final = 36  # PR_SET_CHILD_SUBREAPER of Linux's prctl
+_AGREEING_LOOKS: Final = 2
+
+T = TypeVar("T")
 
 # The programs that run now, by pid: every other child of this process was adopted.
 _running: dict[int, str] = {}
@@ -49,20 +51,70 @@ class Ended(NamedTuple):
 async def run_program(
     program: Program, *, seconds: float, cancel: asyncio.Event, grace: float = GRACE_SECONDS
 ) -> Ended:
-    """Run it until it ends, its time is up, or `cancel` is set; then end whatever it has started."""
-    _adopt_orphans()
+    """Runs it until it ends, its time is up, or `cancel` is set; then ends whatever it has started."""
+    group = cgroup.make(program.mark)
+    is_adopting = _adoption.begin()
+    try:
+        return await _run(program, group, seconds, cancel, grace, is_adopting=is_adopting)
+    finally:
+        _adoption.end()
+        if group is not None:
+            group.remove()
+
+
+class _Adoption:
+    """Makes this process adopt orphans while a run is under way, and only then: an adopted process that nobody
+    waits for would stay in the list of processes for as long as this one lives."""
+
+    def __init__(self) -> None:
+        self._runs = 0
+
+    def begin(self) -> bool:
+        self._runs += 1
+        return processes.adopt_orphans(wanted=True)
+
+    def end(self) -> None:
+        self._runs -= 1
+        if not self._runs:
+            processes.adopt_orphans(wanted=False)
+        processes.reap_adopted(_running)
+
+
+_adoption: Final = _Adoption()
+
+
+async def _run(
+    program: Program,
+    group: cgroup.Group | None,
+    seconds: float,
+    cancel: asyncio.Event,
+    grace: float,
+    *,
+    is_adopting: bool,
+) -> Ended:
     child = _spawn(program)
     _running[child.pid] = program.mark
     try:
+        if group is not None:
+            group.add(child.pid)
         how = await _first_end(child, seconds, cancel)
         survivors = () if how == "exited" else await _end(child, program.mark, grace)
     except asyncio.CancelledError:
         await asyncio.shield(_end(child, program.mark, grace))
+        if group is not None:
+            await asyncio.shield(_in_thread(group.end, KILL_SECONDS))
         raise
     finally:
         code = child.poll() if _has_ended(child) else None
         del _running[child.pid]
-    survivors += await _end_leftovers(program.mark)
+    processes.reap_adopted(_running)
+    if not is_adopting or processes.has_children():
+        if group is not None:
+            survivors += await _in_thread(group.end, KILL_SECONDS)
+            processes.reap_adopted(_running)
+        if not is_adopting or _may_have_left(program.mark):
+            survivors += await _end_all(program.mark, None, 0.0)
+    survivors = tuple(sorted(set(survivors)))
     if code is None:
         return Ended(how, None, None, survivors)
     return Ended(how, None if code < 0 else code, -code if code < 0 else None, survivors)
@@ -143,41 +195,25 @@ def _settle(ended: asyncio.Future[None]) -> None:
 
 
 async def _end(child: subprocess.Popen[bytes], mark: str, grace: float) -> tuple[int, ...]:
-    """End the child and everything that it has started; the pids that would not go."""
+    """Ends the child and everything that it has started; returns the pids that would not go."""
     started = processes.start_time(child.pid)
     root = None if started is None else ProcessId(child.pid, started)
-    return await _end_all(mark, root, (), grace)
+    return await _end_all(mark, root, grace)
 
 
-async def _end_leftovers(mark: str) -> tuple[int, ...]:
-    """What a program has left running behind it is ended, too: a run that is over costs nothing more."""
-    orphans = _orphans_of(mark)
-    if not orphans:
-        return ()
-    return await _end_all(mark, None, orphans, 0.0)
-
-
-def _reap(ended: Iterable[ProcessId]) -> None:
-    """Take leave of what we adopted: what nobody waits for stays in the list of processes for ever."""
-    for process in ended:
-        if process.pid not in _running:
-            try:
-                os.waitpid(process.pid, os.WNOHANG)
-            except ChildProcessError:
-                pass  # its own parent did
-
-
-async def _end_all(
-    mark: str, root: ProcessId | None, also: tuple[ProcessId, ...], grace: float
-) -> tuple[int, ...]:
+async def _end_all(mark: str, root: ProcessId | None, grace: float) -> tuple[int, ...]:
     def end() -> tuple[int, ...]:
         try:
-            _reap(end_tree(root, mark, grace=grace, also=also, variable=RUN_MARKER))
+            end_tree(root, mark, grace=grace, variable=RUN_MARKER)
         except TimedOut as error:
             return tuple(error.context["pids"])
         return ()
 
-    return await asyncio.get_running_loop().run_in_executor(_threads(), end)
+    return await _in_thread(end)
+
+
+async def _in_thread(work: Callable[..., T], *words: Any) -> T:
+    return await asyncio.get_running_loop().run_in_executor(_threads(), work, *words)
 
 
 def _has_ended(child: subprocess.Popen[bytes]) -> bool:
@@ -191,36 +227,28 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=256, thread_name_prefix="ending")
 
 
-@cache
-def _adopt_orphans() -> bool:
-    """Whether processes that lose their parent become children of this one. Linux only; once for the process."""
-    try:
-        return bool(ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0) == 0)
-    except (AttributeError, OSError):
-        return False
+def _may_have_left(mark: str) -> bool:
+    """Whether an adopted child may be this run's. A look at its own children costs less than one at every process."""
+    for _ in range(_AGREEING_LOOKS):
+        children = processes.listed_children()
+        if children is None or any(_may_be_of(child, mark) for child in children if child not in _running):
+            return True
+    return False
 
 
-def _orphans_of(mark: str) -> tuple[ProcessId, ...]:
-    """Adopted children that are this run's, by the mark in their environment."""
-    pid = os.getpid()
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            children = [int(word) for word in file.read().split()]
-    except OSError:
-        # This kernel does not list them.
-        return tuple(members(None, mark, variable=RUN_MARKER)) if os.path.isdir("/proc/self") else ()
-    found = []
-    for child in children:
-        if child not in _running and (started := processes.start_time(child)) is not None:
-            marker = processes.variable(child, RUN_MARKER)
-            if marker is not None and mark in marker.split("/"):
-                found.append(ProcessId(child, started))
-    return tuple(found)
+def _may_be_of(pid: int, mark: str) -> bool:
+    # One without a marker may be in the middle of becoming another program.
+    marker = processes.variable(pid, RUN_MARKER)
+    return marker is None or mark in marker.split("/")
 
 
 def end_run(mark: str, grace: float = 0.0) -> int:
-    """End every process that carries a run's mark, whoever its parent is; how many there were."""
-    return len(end_tree(None, mark, grace=grace, variable=RUN_MARKER))
+    """Ends every process that carries a run's mark, whoever its parent is; returns how many there were."""
+    ended = end_tree(None, mark, grace=grace, variable=RUN_MARKER)
+    if (group := cgroup.find(mark)) is not None:
+        group.end(KILL_SECONDS)
+        group.remove()
+    return len(ended)
 
 
 def tell(pid: int, started: int, boot: str, number: signal.Signals) -> bool:

@@ -1,10 +1,14 @@
-"""Ends everything that a session, or a headless run, has started, and makes sure that it is gone.
+"""Ends every process that a session, or a headless run, has started, and proves that none is left.
 
 A process belongs to a session if it descends from the session's first process, shares its terminal session, or has
-the session's id in its environment: one that has left its parent and its group by `setsid` keeps the id. What is
-said of sessions here holds for runs, by another variable; a run that was started inside another has both ids in it,
-with a slash between them. A process is known by its pid and start time, and is signalled by a pidfd that was opened before the start time was read: a
-stranger that got an old pid is never hit.
+the session's id in its environment: one that has left its parent and its group by `setsid` keeps the id. The same
+holds for runs, by another variable; a run that was started inside another has both ids in it, with a slash between
+them. A process is known by its pid and start time, and is signalled by a pidfd that was opened before the start time
+was read: a stranger that got an old pid is never hit.
+
+Listing processes is not atomic. One that ends before it is read may have left a child that the list does not have,
+and one that is becoming another program has no environment for a moment. So a session has ended only when two looks
+in a row found none of its processes, and could read every process that they listed.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Self
 
 from maestro.errors import TimedOut
@@ -22,12 +26,15 @@ MARKER = "MAESTRO_SESSION_ID"
 RUN_MARKER = "MAESTRO_RUN_ID"
 GRACE_SECONDS = 5.0
 KILL_SECONDS = 5.0
-_LOOKS = 30
-_PAUSE_SECONDS = 0.01  # between looks: where processes come and go, they do so for a while
-# A process that is just becoming another program has no environment for a moment; later, it has none of its own.
+_HASTY_LOOKS = 20  # looks without a pause that catch a process which forks without one
+_PAUSE_SECONDS = 0.001  # between later looks that could not read every process
+# Marks a process in the middle of exec: its new program has no environment yet.
 _BECOMING = ""
-_YOUNG_SECONDS = 2.0
+_YOUNG_SECONDS = 2.0  # a process this young may still exec into a program with another environment
 _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+# In /proc/PID/stat:
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD among the flags
+_ENDED = frozenset({b"Z", b"X"})  # states
 
 
 class ProcessId(NamedTuple):
@@ -41,11 +48,12 @@ class _Seen(NamedTuple):
     group: int
     session: int
     marker: str | None  # the session that its environment names, if any
+    has_ended: bool  # and its parent has not reaped it
 
 
 class _Look(NamedTuple):
     processes: dict[int, _Seen]
-    is_steady: bool  # no process ended while we looked
+    is_whole: bool  # every listed process could be read
 
 
 def members(
@@ -60,7 +68,7 @@ def members(
 
     This process, those spared, and other sessions' are never among them.
     """
-    return _members(_look(variable), root, session_id, spared, known)
+    return _members(_Census(variable).look(), root, session_id, spared, known)
 
 
 def _members(
@@ -108,62 +116,59 @@ def end_tree(
     First the root's group is asked by `graceful`; whatever is left after `grace` seconds, or after the root has
     ended, is killed, and so is what it started meanwhile. `also`: processes that are known to be the session's.
     """
-    known = members(root, session_id, spared, also, variable=variable)
+    census = _Census(variable)
+    known = _members(census.look(), root, session_id, spared, also)
     with _Watched() as watched:
         watched.add(known)
         if root is not None and root in watched and grace > 0:
             asked = _ask(root, watched, graceful)
             watched.wait(time.monotonic() + grace, until=lambda: asked.isdisjoint(watched))
-        deadline = time.monotonic() + KILL_SECONDS
+
+        def hunt(process: _Seen) -> None:
+            """Kills a process at first sight: the next moment it may have forked and ended."""
+            if (
+                process.id.pid != os.getpid()
+                and process.id.pid not in spared
+                and _names(process.marker, session_id)
+            ):
+                watched.add({process.id})
+                watched.kill({process.id})
+                known.add(process.id)
+
+        deadline, looks, is_empty = time.monotonic() + KILL_SECONDS, 0, False
         while True:
-            look = _look(variable)
+            # The second of two looks that agree takes nothing from the first.
+            look = census.look(anew=is_empty, on_new=hunt)
             found = _members(look, root, session_id, spared, known)
             watched.add(found)
-            watched.kill()
+            watched.kill(found)
             known |= found
-            watched.wait(min(deadline, time.monotonic() + 1.0), until=lambda: not watched)
-            left = _left(root, session_id, spared, known, variable, _strangers(look, found))
-            if not left:
-                return known
-            if time.monotonic() >= deadline:
-                pids = sorted(process.pid for process in left)
-                raise TimedOut(
-                    f"These processes of {session_id} did not end: {', '.join(map(str, pids))}.",
-                    hint="They wait for the kernel, most often for a disk or a network share. Try again later.",
-                    pids=pids,
-                )
+            looks += 1
+            is_late = time.monotonic() >= deadline
+            if found:
+                if is_late:
+                    raise _not_ended(session_id, found)
+                watched.wait(min(deadline, time.monotonic() + 1.0), until=lambda: not watched)
+                is_empty = False
+            elif look.is_whole or is_late:
+                # Where processes come and go without a pause, no look may ever be whole.
+                if is_empty:
+                    break
+                is_empty = True
+            else:
+                is_empty = False
+                if looks > _HASTY_LOOKS:
+                    time.sleep(_PAUSE_SECONDS)
+    return known
 
 
-def _left(
-    root: ProcessId | None,
-    session_id: str,
-    spared: frozenset[int],
-    known: Iterable[ProcessId],
-    variable: str,
-    strangers: Mapping[int, _Seen],
-) -> set[ProcessId]:
-    """What is alive of the session after all that was known of it has ended.
-
-    A process that ends between being listed and being read may have been one of the session, with a child that the
-    list does not have yet. So nothing found counts only if nothing ended meanwhile; on a busy machine, after many looks.
-    Each looks only at what the one before it could not have judged: new processes and young ones. To read all of them
-    again and again would keep a machine busy on which many sessions end.
-    """
-    for _ in range(_LOOKS):
-        look = _look(variable, strangers)
-        left = _members(look, root, session_id, spared, known)
-        if left or look.is_steady:
-            return left
-        strangers = _strangers(look, left)
-        time.sleep(_PAUSE_SECONDS)
-    return set()
-
-
-def _strangers(look: _Look, members: set[ProcessId]) -> dict[int, _Seen]:
-    """Processes that are none of the session, and old enough to stay so."""
-    return {
-        pid: seen for pid, seen in look.processes.items() if seen.id not in members and not _is_young(seen.id)
-    }
+def _not_ended(session_id: str, left: set[ProcessId]) -> TimedOut:
+    pids = sorted(process.pid for process in left)
+    return TimedOut(
+        f"These processes of {session_id} did not end: {', '.join(map(str, pids))}.",
+        hint="They wait for the kernel, most often for a disk or a network share. Try again later.",
+        pids=pids,
+    )
 
 
 class _Watched:
@@ -209,9 +214,10 @@ class _Watched:
         except (ProcessLookupError, PermissionError):
             pass  # it has ended; or it became another user's, and is then told as left
 
-    def kill(self) -> None:
-        for process in self._descriptors:
-            self.signal(process, signal.SIGKILL)
+    def kill(self, processes: Iterable[ProcessId]) -> None:
+        for process in processes:
+            if process in self._descriptors:
+                self.signal(process, signal.SIGKILL)
 
     def wait(self, deadline: float, until: Callable[[], bool]) -> None:
         """Wait for ends until `until` is true or time is up."""
@@ -246,24 +252,57 @@ def _is_of(marker: str | None, session_id: str) -> bool:
     return not marker or _names(marker, session_id)
 
 
-def _look(variable: str, judged: Mapping[int, _Seen] | None = None) -> _Look:
-    """Every process; those that are `judged` are not read again."""
-    processes: dict[int, _Seen] = {}
-    is_steady = True
-    # The newest first: it is the most likely to be gone soon.
-    for pid in sorted((int(name) for name in os.listdir("/proc") if name.isdecimal()), reverse=True):
-        if judged and pid in judged:
-            processes[pid] = judged[pid]
-            continue
-        try:
-            process = _read(pid, variable)
-        except (FileNotFoundError, ProcessLookupError):
-            is_steady = False
-            continue
-        if process is not None:
-            processes[pid] = process
-            is_steady = is_steady and not (process.marker == _BECOMING and _is_young(process.id))
-    return _Look(processes, is_steady)
+class _Census:
+    """Looks at every process, and keeps what it read of those that will not change.
+
+    Reading all of them in every look would keep a machine busy on which many sessions end, and would be too slow to
+    catch a process that forks without a pause.
+    """
+
+    def __init__(self, variable: str) -> None:
+        self._variable = variable
+        self._kept: dict[int, _Seen] = {}
+        self._listed: set[int] = set()
+
+    def look(self, *, anew: bool = False, on_new: Callable[[_Seen], None] | None = None) -> _Look:
+        """Lists the processes and reads those that are not kept; with `anew`, checks that the kept ones are the same.
+
+        Calls `on_new` for each live process that the look before did not list, as soon as it is read.
+        """
+        processes: dict[int, _Seen] = {}
+        is_whole = True
+        listed = {int(name) for name in os.listdir("/proc") if name.isdecimal()}
+        new = listed - self._listed
+        self._listed = listed
+        # The new ones first: they are the most likely to be gone soon.
+        for pid in (*new, *(listed - new)):
+            try:
+                process = self._read(pid, anew=anew)
+            except (FileNotFoundError, ProcessLookupError):
+                is_whole = False
+                continue
+            if not process.has_ended:
+                if on_new is not None and pid in new:
+                    on_new(process)
+                processes[pid] = process
+            is_whole = is_whole and process.marker != _BECOMING
+        return _Look(processes, is_whole)
+
+    def _read(self, pid: int, *, anew: bool) -> _Seen:
+        kept = self._kept.get(pid)
+        if kept is not None and not anew:
+            return kept
+        process = _read(pid)
+        if kept is not None and kept.id == process.id and kept.has_ended == process.has_ended:
+            return kept
+        if process.has_ended:
+            # Between being listed and being read it may have forked.
+            self._kept[pid] = process
+            raise ProcessLookupError(pid)
+        process = process._replace(marker=_marker(pid, self._variable))
+        if process.marker is None and not _is_young(process.id):
+            self._kept[pid] = process
+        return process
 
 
 def _is_young(process: ProcessId) -> bool:
@@ -272,39 +311,60 @@ def _is_young(process: ProcessId) -> bool:
 
 
 def _process(pid: int) -> _Seen | None:
-    """What the kernel tells of a process; None when it has ended."""
+    """Returns the live process without its marker; None when it has ended."""
     try:
-        return _read(pid, None)
+        process = _read(pid)
     except (FileNotFoundError, ProcessLookupError):
         return None
+    return None if process.has_ended else process
 
 
-def _read(pid: int, variable: str | None) -> _Seen | None:
-    """What its environment says is only looked for if there is a variable to look for. None for a process that has ended, only its parent has not noticed."""
+def _read(pid: int) -> _Seen:
+    """Returns the process without its marker."""
+    fields = _stat(pid)
+    return _Seen(
+        ProcessId(pid, int(fields[19])),
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        session=int(fields[3]),
+        marker=None,
+        has_ended=fields[0] in _ENDED,
+    )
+
+
+def _stat(pid: int) -> list[bytes]:
+    """Returns the fields of /proc/PID/stat from the third on: the second may hold spaces and brackets."""
     with open(f"/proc/{pid}/stat", "rb") as file:
         stat = file.read()
-    state, *fields = stat[stat.rindex(b")") + 2 :].split()
-    if state in {b"Z", b"X"}:
-        return None
-    return _Seen(
-        ProcessId(pid, int(fields[18])),
-        int(fields[0]),
-        int(fields[1]),
-        int(fields[2]),
-        _marker(pid, variable) if variable else None,
-    )
+    return stat[stat.rindex(b")") + 2 :].split()
 
 
 def _marker(pid: int, name: str) -> str | None:
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            content = file.read()
+        content = _environment(pid)
+        if not content:
+            fields = _stat(pid)
+            if int(fields[6]) & _KERNEL_THREAD:
+                return None
+            if fields[0] in _ENDED:
+                raise ProcessLookupError(pid)
+            # In the middle of exec, an environment has no place yet; an empty one has.
+            if int(fields[48]) == 0:
+                return _BECOMING
+            content = _environment(pid)  # its exec may have ended between the two reads
     except PermissionError:
         return None  # another user's, or one that hides itself: its parents tell whose it is
-    if not content:
-        return _BECOMING
     prefix = f"{name}=".encode()
     for variable in content.split(b"\0"):
         if variable.startswith(prefix):
             return variable.removeprefix(prefix).decode("utf-8", "replace")
     return None
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read()
+    except ProcessLookupError:
+        # The kernel says so of a process that ends just now, and of its own threads.
+        return b""

@@ -163,17 +163,43 @@ spared.kill(); spared.wait()
     assert done.returncode == 0, done.stderr
 
 
-def test_one_that_starts_others_as_fast_as_it_can() -> None:
-    forker = (
-        "import os, signal, sys\nsignal.signal(15, signal.SIG_IGN)\nos.write(1, b'%d\\n' % os.getpid())\n"
-        "for _ in range(1000):\n"
-        "    if os.fork(): os._exit(0)\n"
-        "    os.setsid()\n"
-        "signal.pause()"
-    )
-    tree = Started("sh", "-c", f'{sys.executable} -I -S -c "{forker}"; sleep 600', lines=1)
-    try:
-        end_tree(tree.root, SESSION, grace=0.01)
-        assert members(tree.root, SESSION) == set()
-    finally:
-        tree.close()
+# Forks without a pause, each time in a session of its own; the last one stays, to be found if it survived.
+FORKER = """
+import os, signal, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.write(1, b"%d\\n" % os.getpid())
+for _ in range(1000):
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+signal.pause()
+"""
+# The same, and becomes another program each time.
+EXECUTER = """
+import os, signal, sys
+left = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+if left == 300:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.write(1, b"%d\\n" % os.getpid())
+if not left:
+    signal.pause()
+if os.fork():
+    os._exit(0)
+os.setsid()
+os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", sys.argv[1], sys.argv[1], str(left - 1)])
+"""
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("program", [FORKER, EXECUTER], ids=["forks", "executes"])
+def test_one_that_starts_others_as_fast_as_it_can(program: str) -> None:
+    for number in range(1000 if SOAK else 5):
+        session = f"{SESSION}restless{number}"
+        words = [sys.executable, "-I", "-S", "-c", program, program]
+        tree = Started("sh", "-c", '"$@"; exec sleep 600', "sh", *words, lines=1, session=session)
+        try:
+            end_tree(tree.root, session, grace=0.01)
+            assert members(tree.root, session) == set()
+        finally:
+            tree.close()
