@@ -95,6 +95,68 @@ def has_foreground(pid: int) -> bool | None:
     return None if fields is None else fields[5] == fields[2]
 
 
+def has_read_input(pid: int) -> bool | None:
+    """Whether whoever has this process's terminal has read all that was typed there, and waits for more.
+
+    A program that was stopped, or gets no processor, has not: what its terminal shows is old. None where the system
+    does not tell.
+    """
+    fields = _stat_fields(pid) if _LINUX else None
+    path = _terminal(int(fields[4])) if fields else None
+    if fields is None or path is None:
+        return None
+    try:
+        terminal = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if _unread(terminal):
+            return False
+    except OSError:
+        return None
+    finally:
+        os.close(terminal)
+    group = [int(name) for name in os.listdir("/proc") if name.isdecimal() and _group_of(name) == fields[5]]
+    states = [state for member in group for state in _thread_states(member)]
+    return bool(states) and all(state == "S" for state in states)
+
+
+def _terminal(number: int) -> str | None:
+    """Returns the path of a pseudo-terminal by its device number."""
+    major, minor = os.major(number), os.minor(number)
+    if not _FIRST_PTS <= major < _FIRST_PTS + 8:
+        return None
+    return f"/dev/pts/{(major - _FIRST_PTS) * 256 + minor}"
+
+
+_FIRST_PTS: Final = 136  # the major number of the first 256 pseudo-terminals
+
+
+def _unread(terminal: int) -> int:
+    import array
+    import fcntl
+    import termios
+
+    count = array.array("i", [0])
+    fcntl.ioctl(terminal, termios.FIONREAD, count)
+    return count[0]
+
+
+def _group_of(pid: str) -> str:
+    fields = _words(f"/proc/{pid}/stat").rpartition(") ")[2].split()
+    return fields[2] if len(fields) > 2 else ""
+
+
+def _thread_states(pid: int) -> list[str]:
+    """Returns the state of each thread: S sleeps, R runs or would, T was stopped, D waits for a device."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+    stats = (_words(f"/proc/{pid}/task/{thread}/stat") for thread in threads)
+    return [stat.rpartition(") ")[2][0] for stat in stats if stat]
+
+
 def variable(pid: int, name: str) -> str | None:
     """What a variable was when the process started; None where it has none, or the system does not tell."""
     try:

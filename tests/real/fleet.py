@@ -17,6 +17,8 @@ from tests.real.stub_api import StubApi
 from tests.real.turns import Api, Received, Scripted
 from tests.support import BIN
 
+from maestro import processes
+
 Seen = TypeVar("Seen")
 
 _APIS: dict[str, Api] = {"claude": "anthropic", "codex": "openai", "gemini": "gemini"}
@@ -88,11 +90,17 @@ class RealFleet:
 
     def tell(self, session_id: str, message: str) -> dict[str, Any]:
         """Type a prompt, or the answer to what is asked; the receipt, which says that it arrived."""
-        done = self("session", "prompt", session_id, "--message", message, "--json", timeout=120)
-        assert done.returncode == 0, f"{message!r}: {done.returncode}\n{done.stdout}{done.stderr}"
-        receipt: dict[str, Any] = json.loads(done.stdout)
+        receipt = self.sent(session_id, message)
         assert receipt["state"] == "submitted", receipt
         assert receipt["evidence"], receipt
+        return receipt
+
+    def sent(self, session_id: str, message: str) -> dict[str, Any]:
+        """Type a prompt, or an answer; the receipt, whatever became of it."""
+        words = ("--message", message, "--timeout", "110", "--json")
+        done = self("session", "prompt", session_id, *words, timeout=120)
+        assert done.stdout, f"{message!r}: {done.returncode}\n{done.stderr}"
+        receipt: dict[str, Any] = json.loads(done.stdout)
         return receipt
 
     def stop(self, session_id: str) -> dict[str, Any]:
@@ -162,6 +170,12 @@ class RealFleet:
         ]
         parts += [f"--- {pid} {words[:150]}" for pid, words in self.network.members().items()]
         return "\n".join(parts)
+
+    def pids(self) -> list[int]:
+        """The CLI's processes that tmux did not start itself: those it would wake when they are stopped."""
+        mark = os.fspath(self.cli.folder)
+        members = {pid for pid, words in self.network.members().items() if mark in words}
+        return [pid for pid in members if processes.parent(pid) in members]
 
     def alive(self) -> list[str]:
         """The CLI's processes, by their command lines."""

@@ -9,6 +9,7 @@ from tests.real import walk
 from tests.real.fleet import RealFleet
 from tests.real.turns import Failure, Received, Reply, Used, calls
 from tests.real.walk import Asked
+from tests.support import SOAK
 
 DATABASE = {
     "question": "Which database should we use?",
@@ -150,6 +151,10 @@ def test_a_long_prompt(fleet: RealFleet) -> None:
 
 def test_prompts_while_busy(fleet: RealFleet) -> None:
     walk.prompted_while_busy(fleet)
+
+
+def test_prompts_while_it_is_stopped_at_random(fleet: RealFleet) -> None:
+    walk.stopped_at_random(fleet, 50 if SOAK else 4)
 
 
 def test_first_characters(fleet: RealFleet) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 import threading
 from dataclasses import dataclass
 from typing import Any
 
 from tests.real.fleet import RealFleet
 from tests.real.turns import Failure, Reply, Scripted, Used, says
+from tests.stopping import stopping
 
 # A message may begin with what an input box takes for a command, a shell line, a note, a file, a choice.
 FIRST_CHARACTERS = (
@@ -168,6 +170,34 @@ def prompted_while_busy(fleet: RealFleet) -> None:
     told = "\n".join(fleet.api.received()[-1].user_texts())
     assert told.count("then do the second") == told.count("and at last the third") == 1
     assert told.index("then do the second") < told.index("and at last the third")
+
+
+def stopped_at_random(fleet: RealFleet, prompts: int) -> None:
+    """Prompts for one that is stopped and continued at random while it works arrive once each, in their order."""
+    gate = threading.Event()
+    fleet.load(says("The first is done.", gate=gate), afterwards=says("The others are done."))
+    session_id = fleet.spawn("begin")
+    fleet.asked("begin")
+    submitted, uncertain = [], []
+    with stopping(fleet.pids(), random.Random(prompts)):
+        for number in range(1, prompts + 1):
+            text = f"prompt number {number} of {prompts}."
+            receipt = fleet.sent(session_id, text)
+            if receipt["state"] == "uncertain":
+                # It may stand in the box, in front of every other one.
+                uncertain = [text]
+                break
+            assert receipt["state"] == "submitted", receipt
+            submitted.append(text)
+    gate.set()
+    if submitted:
+        fleet.asked(submitted[-1])
+    fleet.until_said(session_id, "The others are done." if submitted else "The first is done.")
+    told = "\n".join(fleet.api.received()[-1].user_texts())
+    assert [told.count(text) for text in submitted] == [1] * len(submitted), told
+    assert sorted(submitted, key=told.index) == submitted
+    assert all(told.count(text) <= 1 for text in uncertain), told
+    print(f"{len(submitted)} submitted, {len(uncertain)} uncertain")  # noqa: T201 - what a soak run reports
 
 
 def first_characters(fleet: RealFleet) -> None:

@@ -75,7 +75,8 @@ class Screen(msgspec.Struct, frozen=True, rename="camel"):
     evidence: str = ""  # the line that it matched on
     question: Question | None = None
     draft: str | None = None  # what stands in the input box, unsent; None where there is no box
-    queued: tuple[str, ...] = ()  # prompts that the CLI holds until it has time
+    queued: tuple[str, ...] = ()  # prompts that the CLI holds until it has time, as far as it shows them
+    queued_more: int = 0  # how many more it says that it holds
     version: str = ""  # the CLI's own, where the screen shows it
 
 

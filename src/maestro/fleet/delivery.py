@@ -15,6 +15,7 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _SHOWN: Final = 60
+_SLOWEST_SECONDS: Final = 60.0  # an agent that was stopped, or gets no processor, is waited for this long
 
 
 class Decision(NamedTuple):
@@ -66,6 +67,62 @@ def may_touch(sight: Sight | None, agent: str) -> Decision:
     if sight.pane.synchronized:
         return Decision("hold", "Its window has synchronize-panes on: every pane in it would get the text.")
     return READY
+
+
+class AfterEnter(NamedTuple):
+    """One look at a pane after Enter was pressed there."""
+
+    sight: Sight | None
+    has_read: bool | None  # before the look, the agent had read all that was typed and waited for more
+    is_in_box: bool  # the box holds the text that was pasted, and nothing else
+    queued_before: int  # how many prompts the screen showed as queued before Enter
+    has_taken: bool  # since then, a hook or the transcript tells of a prompt, whichever
+
+
+def unsent_looks(earlier: int, after: AfterEnter, agent: str) -> int:
+    """Returns how many looks in a row prove that Enter was lost, this one included.
+
+    A box that still shows the text proves nothing by itself: a slow agent may have taken it and not drawn yet, and a
+    second Enter would send it twice. A look at an agent that has not read everything yet counts for nothing.
+    """
+    if (
+        not after.is_in_box
+        or after.has_taken
+        or after.sight is None
+        or queue_length(after.sight) != after.queued_before
+        or may_touch(after.sight, agent) != READY
+    ):
+        return 0
+    return earlier + 1 if after.has_read is True else earlier
+
+
+def is_queued(sight: Sight, queued_before: int) -> bool:
+    """Whether the agent's own queue got one more prompt, and its box was emptied. A queue may show only the beginning
+    of a long prompt, or of many prompts only the first."""
+    return sight.screen.draft == "" and queue_length(sight) == queued_before + 1
+
+
+def queue_length(sight: Sight) -> int:
+    return len(sight.screen.queued) + sight.screen.queued_more
+
+
+class Allowance:
+    """Counts the seconds in which an agent could have acted. The time in which it has not even read what was typed
+    does not count, up to a limit."""
+
+    def __init__(self, seconds: float, now: float) -> None:
+        self._left = seconds
+        self._last = now
+        self._end = now + max(seconds, _SLOWEST_SECONDS)
+
+    def spend(self, now: float, has_read: bool | None) -> None:  # noqa: FBT001 - three answers, None among them
+        if has_read is not False:
+            self._left -= now - self._last
+        self._last = now
+
+    @property
+    def is_spent(self) -> bool:
+        return self._left <= 0 or self._last >= self._end
 
 
 def _short(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from maestro import processes
 from maestro.agents.questions import Answer, as_shown, is_same, is_unchanged
 from maestro.agents.questions import Question as Asked
 from maestro.agents.screen import Screen
@@ -20,7 +21,17 @@ from maestro.errors import Conflict, MaestroError, NotFound
 from maestro.fleet.asking import DRAWING_MS, fit
 from maestro.fleet.channels import Channels, Waiting
 from maestro.fleet.crew import Crew
-from maestro.fleet.delivery import READY, Decision, may_prompt, may_touch
+from maestro.fleet.delivery import (
+    READY,
+    AfterEnter,
+    Allowance,
+    Decision,
+    is_queued,
+    may_prompt,
+    may_touch,
+    queue_length,
+    unsent_looks,
+)
 from maestro.fleet.facts import PaneRef, Sight
 from maestro.fleet.logs import Lengths, Logs
 from maestro.fleet.lookout import Lookout, pane_of
@@ -33,7 +44,10 @@ PASTE_SECONDS: Final = 3.0  # until the box shows what was pasted
 PROOF_SECONDS: Final = 10.0  # until the agent says that it has it
 STEP_SECONDS: Final = 3.0  # until a dialog moves on
 DRAWING_SECONDS: Final = DRAWING_MS / 1000
-_AGAIN_SECONDS: Final = 1.5  # a box that still holds the text after this long did not get the Enter
+_AGAIN_SECONDS: Final = 1.5  # after this long without a proof, the agent is looked at more closely
+# Looks in a row that must find Enter lost before it is pressed again: between two answers of tmux, it has taken in what
+# the agent had drawn before the first.
+_SURE_LOOKS: Final = 2
 _SEARCH_SECONDS: Final = 0.5  # without a proof for this long, its log may be another than we know
 _MOST_ENTERS: Final = 3
 _MOST_STEPS: Final = 100
@@ -43,6 +57,7 @@ _SLOW_CHARACTERS: Final = 25_000
 _SHOWN: Final = 80
 
 _NO_SUCH: Final = Cannot("Its dialog shows no such option.")
+_QUEUED: Final = "its screen shows one more queued prompt, and its box is empty"
 _AMONG_QUEUED: Final = "its screen shows it among the queued prompts"
 
 State = Literal["hold", "submitted", "uncertain", "failed"]
@@ -95,16 +110,17 @@ class Typist:
         await mark("pasted")
         # Nothing comes between this look and Enter.
         in_box = await self._until_in_box(to, typed)
-        if in_box.state != "hold":
+        if isinstance(in_box, Outcome):
             return in_box
-        return await self._submit(to, text, typed, since, transcript_size, logs)
+        return await self._submit(to, text, typed, since, transcript_size, logs, queue_length(in_box))
 
-    async def _until_in_box(self, to: Typed, typed: str) -> Outcome:
-        """`hold` when the box shows the text, all of it and nothing else, and Enter may be pressed."""
+    async def _until_in_box(self, to: Typed, typed: str) -> Sight | Outcome:
+        """Waits until the box shows the text, all of it and nothing else, and Enter may be pressed."""
         loop = asyncio.get_running_loop()
-        begun = loop.time()
+        begun, allowance = loop.time(), Allowance(PASTE_SECONDS * _patience(typed), loop.time())
         seen: Sight | None = None
-        while loop.time() - begun < PASTE_SECONDS * _patience(typed):
+        while not allowance.is_spent:
+            has_read = await self._has_read(to, loop.time() - begun)
             seen = await self._lookout.see(to.session)
             decision = may_touch(seen, to.session.agent)
             if decision != READY or seen is None:
@@ -113,36 +129,38 @@ class Typist:
             if draft is not None and to.terminal.box_holds(draft, typed):
                 wait = to.terminal.submission.gap - (loop.time() - begun)
                 if wait <= 0:
-                    return Outcome("hold")
+                    return seen
                 await asyncio.sleep(wait)
                 continue
             await asyncio.sleep(_LOOK_SECONDS)
+            allowance.spend(loop.time(), has_read)
         return Outcome("uncertain", f"It was pasted and not sent: {_says(seen)}.")
 
     async def _submit(
-        self, to: Typed, text: str, typed: str, since: int, transcript_size: int, logs: Lengths | None
+        self,
+        to: Typed,
+        text: str,
+        typed: str,
+        since: int,
+        transcript_size: int,
+        logs: Lengths | None,
+        queued_before: int,
     ) -> Outcome:
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + PROOF_SECONDS * _patience(typed)
-        enters, pressed, searched = 0, 0.0, 0.0
-        sight: Sight | None = None
-        while loop.time() < deadline:
-            if enters == 0 or (
-                sight is not None
-                and enters < _MOST_ENTERS
-                and loop.time() - pressed > _AGAIN_SECONDS
-                and may_touch(sight, to.session.agent) == READY
-                and sight.screen.draft is not None
-                and to.terminal.box_holds(sight.screen.draft, typed)
-            ):
+        allowance = Allowance(PROOF_SECONDS * _patience(typed), loop.time())
+        enters, unsent, pressed, searched = 0, 0, 0.0, 0.0
+        has_read: bool | None = None
+        while not allowance.is_spent:
+            if enters == 0 or (enters < _MOST_ENTERS and has_read is True and unsent >= _SURE_LOOKS):
                 try:
                     await to.tmux.press(to.ref, to.terminal.submission.keys)
                 except (Conflict, NotFound) as error:
                     return Outcome("uncertain", f"It was pasted and not sent. {error.message}")
                 except MaestroError as error:
                     return Outcome("uncertain", f"It was pasted, and may have been sent. {error.message}")
-                enters, pressed = enters + 1, loop.time()
+                enters, unsent, pressed = enters + 1, 0, loop.time()
             news = self._channels.news(to.session.id)
+            has_read = await self._has_read(to, loop.time() - pressed)
             proof = await self.proof(to.session, to.terminal, text, since, transcript_size)
             if proof:
                 return Outcome("submitted", evidence=(proof,))
@@ -151,12 +169,41 @@ class Typist:
                 if logs is not None:
                     self._logs.follow_later(to.session, to.terminal, logs, text, typed)
                 return Outcome("submitted", evidence=(_AMONG_QUEUED,))
+            if sight is not None and is_queued(sight, queued_before):
+                return Outcome("submitted", evidence=(_QUEUED,))
             if logs is not None and loop.time() - max(pressed, searched) > _SEARCH_SECONDS:
                 searched = loop.time()
                 if await self._logs.follow_taker(to.session, to.terminal, logs, text, typed):
                     return Outcome("submitted", evidence=("a transcript of its folder has this prompt",))
+            draft = sight.screen.draft if sight else None
+            after = AfterEnter(
+                sight,
+                has_read,
+                is_in_box=draft is not None and to.terminal.box_holds(draft, typed),
+                queued_before=queued_before,
+                has_taken=has_read is True and await self._has_taken(to, since, transcript_size),
+            )
+            unsent = unsent_looks(unsent, after, to.session.agent)
             await self._channels.wait(news, _LOOK_SECONDS)
+            allowance.spend(loop.time(), has_read)
         return Outcome("uncertain", f"Enter was pressed, and nothing proves that it arrived: {_says(sight)}.")
+
+    @staticmethod
+    async def _has_read(to: Typed, waited: float) -> bool | None:
+        """Whether the agent had read all that was typed and waited for more; not asked where it soon answers."""
+        if waited < _AGAIN_SECONDS:
+            return None
+        return await asyncio.to_thread(processes.has_read_input, to.ref.pane_pid)
+
+    async def _has_taken(self, to: Typed, since: int, transcript_size: int) -> bool:
+        """Whether the agent tells of any prompt that it took since, be it in other words."""
+        if self._channels.prompts_since(to.session.id, since):
+            return True
+        path = await asyncio.to_thread(self._crew.transcript_of, to.session)
+        if path is None:
+            return False
+        lines = await asyncio.to_thread(lambda: list(lines_since(path, transcript_size)))
+        return any(to.terminal.taken(line) is not None for line in lines)
 
     async def proved(self, session: Session, terminal: Terminal, prompt: Prompt) -> tuple[str, Sight | None]:
         """The proof of a prompt that was typed some time ago, or nothing; and what its screen shows."""
@@ -297,9 +344,10 @@ class Typist:
     async def _until_changed(self, to: Typed, before: Screen) -> bool:
         """Until the screen is another one, and stays so: what is half drawn must not decide the next step."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + STEP_SECONDS
+        begun, allowance = loop.time(), Allowance(STEP_SECONDS, loop.time())
         seen, since = _without_evidence(before), loop.time()
-        while loop.time() < deadline:
+        while not allowance.is_spent:
+            has_read = await self._has_read(to, loop.time() - begun)
             sight = await self._lookout.see(to.session)
             if sight is None:
                 return True
@@ -309,15 +357,17 @@ class Typist:
             elif now != _without_evidence(before) and loop.time() - since >= _STILL_SECONDS:
                 return True
             await asyncio.sleep(_LOOK_SECONDS)
+            allowance.spend(loop.time(), has_read)
         return seen != _without_evidence(before)
 
     async def _until_gone(self, to: Typed, asked: Asked, seconds: float, earlier: frozenset[str]) -> str:
         """What shows that the question is over; empty when nothing does in time. `earlier` is what hooks asked before it
         was answered: the next question may look just like this one."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + seconds
-        while loop.time() < deadline:
+        begun, allowance = loop.time(), Allowance(seconds, loop.time())
+        while not allowance.is_spent:
             news = self._channels.news(to.session.id)
+            has_read = await self._has_read(to, loop.time() - begun)
             sight = await self._lookout.see(to.session)
             if sight is not None and sight.screen.state != "unknown":
                 shown = sight.screen.question
@@ -326,6 +376,7 @@ class Typist:
                 if self._channels.asked_by_hooks(to.session.id) - earlier:
                     return "its hook asks the next question"
             await self._channels.wait(news, _LOOK_SECONDS)
+            allowance.spend(loop.time(), has_read)
         return ""
 
     def typed(self, session: Session, terminal: Terminal, tmux: Tmux) -> Typed:

@@ -17,6 +17,7 @@ _CANCEL: Final = "(esc to cancel, "
 _RETRYING: Final = re.compile(
     r"Trying to reach .* \(Attempt \d+/\d+\)|This is taking a bit longer, we're still on it\."
 )
+_QUEUED_MORE: Final = re.compile(r"    \.\.\. \(\+(\d{1,6}) more\)")
 _QUEUE: Final = re.compile(r"  Queued \(press ↑ to edit\):$")
 _FAILURE: Final = "✕ "
 _LIMIT: Final = re.compile(
@@ -105,7 +106,8 @@ def _left(view: Layout) -> Screen | None:
 
 
 def _boxed(view: Layout, state: ScreenState, evidence: str) -> Screen:
-    return Screen(state, evidence=evidence.strip(), draft=_draft(view), queued=_queued(view))
+    queued, more = _queued(view)
+    return Screen(state, evidence=evidence.strip(), draft=_draft(view), queued=queued, queued_more=more)
 
 
 def _status(view: Layout) -> str | None:
@@ -217,15 +219,16 @@ def _is_hint(view: Layout, text: str) -> bool:
     return not view.is_styled or styles[0].inverse or bool(styles[1].colour)
 
 
-def _queued(view: Layout) -> tuple[str, ...]:
-    """Prompts that it holds: of a long one the beginning, of many the first three."""
+def _queued(view: Layout) -> tuple[tuple[str, ...], int]:
+    """Returns the prompts that it holds, of a long one the beginning, of many the first three; and how many more."""
     if view.rule is None:
-        return ()
+        return (), 0
     for at in range(view.rule - 1, max(-1, view.rule - 10), -1):
         if _QUEUE.match(view.lines[at]):
             below = view.lines[at + 1 : view.rule]
             held = below[
                 : next((n for n, line in enumerate(below) if not line.startswith("    ")), len(below))
             ]
-            return tuple(line.strip() for line in held if not line.startswith("    ... (+"))
-    return ()
+            more = sum(int(match[1]) for line in held if (match := _QUEUED_MORE.match(line)))
+            return tuple(line.strip() for line in held if not _QUEUED_MORE.match(line)), more
+    return (), 0

@@ -30,23 +30,24 @@ class BoxRules(NamedTuple):
     burst_gap: float  # …each within so many seconds of the last…
     after_burst: float  # …and Enter is part of it for so long
     after_any: float  # Enter so soon after any other key, or after a paste, is a new line
+    sends_again: bool  # two Enters that it reads at once both send what the box held before the first
 
 
 RULES: dict[Imitated, BoxRules] = {
     "claude": BoxRules(
         shell_by_paste=True, shell_after_space=False, command_after_space=True, removes_invisible=True, trims=False,
         unknown_command="dropped", is_ctrl_c_final=False,
-        burst_length=0, burst_gap=0, after_burst=0, after_any=0,
+        burst_length=0, burst_gap=0, after_burst=0, after_any=0, sends_again=False,
     ),
     "codex": BoxRules(
         shell_by_paste=True, shell_after_space=True, command_after_space=False, removes_invisible=False, trims=True,
         unknown_command="kept", is_ctrl_c_final=True,
-        burst_length=3, burst_gap=0.008, after_burst=0.12, after_any=0,
+        burst_length=3, burst_gap=0.008, after_burst=0.12, after_any=0, sends_again=False,
     ),
     "gemini": BoxRules(
         shell_by_paste=False, shell_after_space=False, command_after_space=True, removes_invisible=False, trims=True,
         unknown_command="sent", is_ctrl_c_final=False,
-        burst_length=0, burst_gap=0, after_burst=0, after_any=0.04,
+        burst_length=0, burst_gap=0, after_burst=0, after_any=0.04, sends_again=True,
     ),
 }  # fmt: skip
 

@@ -131,6 +131,7 @@ class TerminalFace:
         self._chance = chance
         self._undecoded = b""
         self._tempo = Tempo()
+        self._box_sent = state.box  # as it was before the last key
         self._keys: deque[Key] = deque()
         self._queued: deque[Prompt] = deque()
         self._verb, self._past_verb = VERBS[0]
@@ -231,7 +232,9 @@ class TerminalFace:
 
     def _edit(self, key: Key) -> Sent | None:
         """Puts the key into the box; what it sent, if that is something to take."""
-        box, sent = self._state.box.press(key, self._rules)
+        before = self._box_sent if key.name == "enter-again" else self._state.box
+        box, sent = before.press(Key("enter") if key.name == "enter-again" else key, self._rules)
+        self._box_sent = before
         self._change(box=box)
         if sent is None:
             return None
@@ -277,9 +280,12 @@ class TerminalFace:
         if received or self._undecoded:
             keys, self._undecoded = decode_keys(self._undecoded + received, is_all=not is_more)
             at = time.monotonic()
+            before = ""
             for key in keys:
                 taken, self._tempo = in_tempo(self._rules, self._tempo, key, at)
-                self._keys.append(taken)
+                is_again = self._rules.sends_again and taken.name == before == "enter"
+                self._keys.append(Key("enter-again") if is_again else taken)
+                before = taken.name
 
     def _change(self, **changes: object) -> None:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]  # names checked by replace
