@@ -9,7 +9,8 @@ import re
 import msgspec
 import pytest
 from tests.cli.escalated import POLICY, ask, decide, escalate, may
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 from tests.support import Maestro
 
 from maestro.coordinate import AnswerRule, Case

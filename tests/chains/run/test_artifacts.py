@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from tests.chains.run.support import Stage, statuses
 from tests.chains.support import package, project_at
+from tests.patience import end_of
 from tests.support import Maestro, clean_env
 
 from maestro.chains import Chain, Command, Route
@@ -237,6 +238,6 @@ def test_what_an_earlier_attempt_made_counts(maestro: Maestro) -> None:
     plan.parent.mkdir(parents=True)
     plan.write_text("# Plan: begun\n\n## Tasks\n\n### T1\n")
     first.terminate()
-    assert first.wait(timeout=60) == 130
+    assert end_of(first) == 130
     assert stage.resume().returncode == 0
     assert stage.done() == ["maestro-plan", "maestro-plan"]

@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 from tests.chains.run.support import SCRIPTED, Stage, statuses
+from tests.patience import end_of, told_by
 from tests.support import Maestro
 
 from maestro.dispatch.process import now_ms
@@ -34,7 +35,7 @@ def test_a_limit_that_ends_soon_is_waited_for(maestro: Maestro) -> None:
     paused = stage.told()
     assert statuses(paused) == ["completed", "pending"]
     assert "Step 2 (maestro-verify): scripted is at a limit until 2" in paused["error"]
-    out, error = process.communicate(timeout=120)
+    out, error = told_by(process, seconds=120)
     assert process.returncode == 0, error
     assert out.count("is at a limit until") == 1
     told = stage.told()
@@ -73,7 +74,7 @@ def test_waiting_can_be_interrupted_and_taken_up(maestro: Maestro) -> None:
     until_paused(stage, process)
     assert "goes on by itself" in maestro("chain", "status").stdout
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    assert end_of(process) == 130
     before = stage.told()
     assert before["status"] == "paused"
     # Killed while it waits, it is as far as it was.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.chains.run.support import SCRIPTED, Stage, statuses
+from tests.patience import end_of, patience
 from tests.support import SOAK, Maestro
 
 from maestro.processes import exists, wait_for_end
@@ -100,7 +101,7 @@ def test_a_step_that_still_runs_is_waited_for(maestro: Maestro) -> None:
     assert again.stdout is not None
     assert "still running" in again.stdout.readline()
     Path(f"{stage.script}.go").touch()
-    assert again.wait(timeout=120) == 0
+    assert end_of(again, 120) == 0
     assert outcome(stage) == WHOLE
     assert stage.done() == ALL
 
@@ -125,7 +126,7 @@ def test_a_step_whose_process_is_just_starting_is_not_started_again(maestro: Mae
     assert again.stdout is not None
     assert "still running" in again.stdout.readline()
     go.touch()
-    assert again.wait(timeout=120) == 0
+    assert end_of(again, 120) == 0
     assert outcome(stage) == WHOLE
     assert stage.done() == ALL
     assert len(stage.told()["steps"][0]["attempts"]) == 1
@@ -142,7 +143,7 @@ def test_a_step_whose_process_died_with_the_chain_is_done_again(maestro: Maestro
     run = stage.state / "runs" / stage.told()["steps"][0]["exec_id"] / "run.json"
     runner = json.loads(run.read_text())["runner"]["pid"]
     os.kill(runner, signal.SIGKILL)
-    assert wait_for_end(runner, 30)
+    assert wait_for_end(runner, patience(30))
     done = stage.resume()
     assert done.returncode == 0, done.stderr
     assert outcome(stage)[:5] == WHOLE[:5]
@@ -157,7 +158,7 @@ def test_interrupted_by_a_person_it_ends_its_step_and_can_go_on(maestro: Maestro
     while stage.done() != ["maestro-execute"]:
         assert first.poll() is None
     first.send_signal(signal.SIGINT)
-    assert first.wait(timeout=60) == 130
+    assert end_of(first) == 130
     told = stage.told()
     assert (told["status"], statuses(told)) == ("stopped", ["pending", "pending"])
     [run] = maestro.json("delegate", "list")

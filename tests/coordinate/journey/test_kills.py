@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.coordinate.journey.overseen import Overseen, ask, require_whole_log, words_of
-from tests.fleet.typing.stage import until
+from tests.patience import until
 from tests.support import SOAK
 
 from maestro.errors import Conflict

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from pathlib import Path
 
 import pytest
 from tests.dispatch.batch.conftest import Stage
+from tests.patience import end_of, until
 
 
 def test_two_agents_two_files(repository: Stage) -> None:
@@ -289,15 +289,13 @@ def test_json(stage: Stage) -> None:
 def test_two_batches_in_one_folder(stage: Stage) -> None:
     stage.write(coder="mkfifo wait; cat wait; echo done")
     first = stage.start()
-    deadline = time.monotonic() + 30
-    while not (stage.project / "wait").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    until((stage.project / "wait").exists)
     for words in ((), ("--resume",), ("--restart",)):
         second = stage.run(*words)
         assert second.returncode == 4
         assert f"A batch is running in {stage.folder} (pid {first.pid})." in second.stderr
     (stage.project / "wait").write_text("")
-    assert first.wait(30) == 0
+    assert end_of(first) == 0
     assert stage.row("coder")["status"] == "success"
 
 

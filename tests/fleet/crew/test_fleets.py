@@ -11,7 +11,8 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from tests.fleet.crew.seen import agents, panes, until
+from tests.fleet.crew.seen import agents, panes
+from tests.patience import patience, until
 from tests.support import SOAK, Maestro
 
 from maestro import processes
@@ -64,7 +65,7 @@ def test_a_fleet_goes_up_and_down_and_comes_back(maestro: Maestro, script: Any) 
     record = lifecycle.read_record(maestro.home)
     assert record
     os.kill(record["pid"], signal.SIGKILL)
-    assert processes.wait_for_end(record["pid"], 10)
+    assert processes.wait_for_end(record["pid"], patience(10))
     assert outcomes(maestro.json("up")) == ["alive"] * 4
     # tmux dies, as at a reboot: what is gone is said, and resumed on request.
     subprocess.run(["tmux", "-S", maestro.home.path("fleets", "crew"), "kill-server"], check=True)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from tests.patience import end_of, patience
 from tests.support import BIN, SOAK, Maestro
 
 from maestro.errors import MaestroError
@@ -46,7 +47,7 @@ def interrupted_wait(maestro: Maestro, chance: random.Random) -> None:
         waiting.wait(chance.uniform(0.0, 0.15))
     except subprocess.TimeoutExpired:
         waiting.send_signal(chance.choice([signal.SIGKILL, signal.SIGINT]))
-    waiting.wait(30)
+    end_of(waiting)
 
 
 def kill_daemon(maestro: Maestro) -> None:
@@ -84,7 +85,7 @@ def test_every_notification_is_picked_up_once(maestro: Maestro, spawn: Callable[
             elif disturbance < 0.28:
                 kill_daemon(maestro)
             for done in going:
-                done.result(60)
+                done.result(patience(60))
             picked: list[str] = []
             while len(picked) < len(notified):
                 found = wait(maestro, 20)

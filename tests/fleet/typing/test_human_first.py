@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 from maestro.errors import Conflict, TimedOut, Uncertain
 

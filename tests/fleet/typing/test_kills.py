@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.fleet.typing.stage import Stage, staged, until
+from tests.fleet.typing.stage import Stage, staged
+from tests.patience import patience, until
 from tests.support import SOAK
 
 from maestro.errors import MaestroError
@@ -39,7 +40,7 @@ def during_a_kill(stage: Stage, session: str, body: dict[str, Any], delay: float
         time.sleep(delay)
         stage.kill_daemon()
         try:
-            told: dict[str, Any] = going.result(120)
+            told: dict[str, Any] = going.result(patience(120))
         except MaestroError:
             return None
         return told

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.fleet.state.floor import PATIENCE, Floor, in_loop, visiting
+from tests.fleet.state.floor import Floor, in_loop, visiting
+from tests.patience import within
 from tests.support import SOAK
 
 from maestro.errors import Conflict
@@ -141,7 +142,7 @@ class Bash:
         await self._shows(self._mark)
 
     async def _shows(self, text: str) -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with within():
             while text not in await self.tmux.capture(self.ref):  # noqa: ASYNC110 - tmux does not tell
                 await asyncio.sleep(0.002)
 
@@ -155,7 +156,7 @@ class Bash:
         readable = asyncio.Event()
         loop.add_reader(self._pipe, readable.set)
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with within():
                 while not said.endswith(b"\0"):
                     await readable.wait()
                     readable.clear()

@@ -7,7 +7,8 @@ import signal
 import subprocess
 
 import pytest
-from tests.fleet.typing.stage import Stage, children, until
+from tests.fleet.typing.stage import Stage, children
+from tests.patience import until
 
 from maestro import processes
 from maestro.errors import Conflict, NotFound, TimedOut
