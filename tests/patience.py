@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, AnyStr
 
 PATIENCE = 30.0
@@ -45,6 +46,17 @@ def slowness() -> float:
 def patience(seconds: float = PATIENCE) -> float:
     """Returns how long something may take now that takes less than `seconds` on a quiet machine."""
     return seconds * slowness()
+
+
+def growing(seconds: float) -> Iterator[float]:
+    """Yields time limits for the product, each twice the one before.
+
+    For a limit that must come after something has happened, and comes in any case: where it came too early, the test
+    takes the next. Fails after the fifth.
+    """
+    for doubled in range(5):
+        yield math.ceil(patience(seconds) * 2**doubled * 10) / 10
+    raise AssertionError(f"it did not happen within {patience(seconds) * 16:.0f} s")
 
 
 class Deadline:

@@ -70,7 +70,7 @@ def test_a_process_is_known_by_its_start() -> None:
     assert not processes.is_same(child.pid, started, "another boot")
     assert (child.pid, started) == processes.ancestry(child.pid)[0]
     assert processes.ancestry(child.pid)[1][0] == os.getpid() == processes.parent(child.pid)
-    assert not processes.wait_for_end(child.pid, patience(0.0))
+    assert not processes.wait_for_end(child.pid, 0.0)
     assert processes.send_signal(child.pid, started, boot, signal.SIGTERM)
     assert processes.wait_for_end(child.pid, patience(10))
     assert processes.start_time(child.pid) is None, "a zombie has ended"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 
 from tests.chains.run.support import SCRIPTED, Stage, statuses
-from tests.patience import end_of, told_by
+from tests.patience import end_of, patience, told_by, until
 from tests.support import Maestro
 
 from maestro.dispatch.process import now_ms
@@ -24,12 +25,15 @@ def at_limit(maestro: Maestro, end: str) -> Stage:
 
 
 def until_paused(stage: Stage, process: subprocess.Popen[str]) -> None:
-    while not stage.has_begun() or stage.told()["status"] != "paused":
+    def is_paused() -> bool:
         assert process.poll() is None
+        return stage.has_begun() and stage.told()["status"] == "paused"
+
+    until(is_paused, "the chain is not paused", seconds=120)
 
 
 def test_a_limit_that_ends_soon_is_waited_for(maestro: Maestro) -> None:
-    stage = at_limit(maestro, "in 4 seconds")
+    stage = at_limit(maestro, f"in {math.ceil(patience(4))} seconds")
     process = maestro.start("chain", "run", *WORDS)
     until_paused(stage, process)
     paused = stage.told()

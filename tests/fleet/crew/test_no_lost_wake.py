@@ -40,7 +40,7 @@ def interrupted_wait(maestro: Maestro, chance: random.Random) -> None:
         "--fleet",
         "maestro",
         "--timeout",
-        "20",
+        str(patience(20)),
     ]
     waiting = subprocess.Popen(words, env=maestro.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -88,7 +88,7 @@ def test_every_notification_is_picked_up_once(maestro: Maestro, spawn: Callable[
                 done.result(patience(60))
             picked: list[str] = []
             while len(picked) < len(notified):
-                found = wait(maestro, 20)
+                found = wait(maestro, patience(20))
                 assert found is not None, f"trial {trial}: {set(notified) - set(picked)} was never picked up"
                 picked.append(found)
                 body = {"pane": found, "state": "working", "fleet": "maestro"}

@@ -23,6 +23,7 @@ from tests.patience import patience, until
 from tests.support import BIN, Maestro, clean_env, end_all_of, forbid_start
 
 from maestro import processes
+from maestro.errors import TimedOut
 from maestro.server import lifecycle
 
 __all__ = ["BIN", "Human", "Stage", "children", "staged"]
@@ -220,6 +221,11 @@ class Stage:
         assert done.stdout, done.stderr
         told: dict[str, Any] = json.loads(done.stdout)
         return told
+
+    def times_out(self, session: str, message: str, reason: str) -> None:
+        """Sends a prompt that is held for this reason for longer than its sender waits; it stays queued."""
+        done = self.prompt(session, message, "--timeout", str(patience(1.5)))
+        assert (done.returncode, reason in done.stderr) == (TimedOut.exit_code, True), done.stderr
 
     def queued(self, session: str, message: str) -> str:
         body = {"message": message, "wait": False}
