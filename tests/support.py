@@ -10,11 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.patience import patience, run
 
 from maestro import processes
@@ -23,6 +24,14 @@ from maestro.server.client import Daemon
 
 SOAK = os.environ.get("MAESTRO_SOAK") == "1"
 BIN = Path(sys.executable).parent
+
+
+def some_in_test(values: Iterable[Any], of: int = 1, every: int = 0) -> list[Any]:
+    """Returns parameters of which `make test` runs the first `of`, and one of `every`; `make test-more` runs the rest."""
+    return [
+        value if place < of or (every and place % every == 0) else pytest.param(value, marks=pytest.mark.more)
+        for place, value in enumerate(values)
+    ]
 
 
 def clean_env(place: Path) -> dict[str, str]:

@@ -118,6 +118,7 @@ _ONLY_SOAK = (pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the same st
 _OF_FIRST, _OF_SECOND = "coordinator   Oversight by rules", "Lead Agent    $ maestro fleet coordinate-wait"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("how", "when"),
     [

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.chains.support import project_at
-from tests.patience import end_of, run
+from tests.patience import end_of, run, until
 from tests.support import BIN, Maestro
 
 from maestro.chains import Catalogue, Project
@@ -77,6 +77,15 @@ class Stage:
         """What the scripted agent did, in order."""
         log = Path(f"{self.script}.log")
         return log.read_text().splitlines() if log.exists() else []
+
+    def until_done(self, process: subprocess.Popen[str], names: list[str]) -> None:
+        """Waits until the agent has done these, and its chain still runs."""
+
+        def is_done() -> bool:
+            assert process.poll() is None
+            return self.done() == names
+
+        until(is_done, lambda: self.done(), seconds=120)
 
     def at_terminal(self, typed: str, *words: str) -> tuple[int, str]:
         """Run by a person who types these lines."""

@@ -231,8 +231,7 @@ def test_what_an_earlier_attempt_made_counts(maestro: Maestro) -> None:
     stage = Stage(maestro, {"maestro-plan": ["wait", "no-files"]})
     stage.project("pending")
     first = maestro.start("chain", "run", "-y", "--chain", "plan", "phase 1", "--to", "scripted")
-    while stage.done() != ["maestro-plan"]:
-        assert first.poll() is None
+    stage.until_done(first, ["maestro-plan"])
     # The first attempt has written its file when it is interrupted.
     plan = stage.state / "phases" / "01-catalogue" / "plan.md"
     plan.parent.mkdir(parents=True)

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from typing import Any, Literal, NamedTuple
 
+import pytest
 from tests.coordinate.journey.overseen import Overseen, ask, may, require_whole_log, words_of
 from tests.patience import PATIENCE, Deadline, until
 
@@ -195,6 +196,7 @@ def settle(stage: Overseen, view: dict[str, Any], key: str) -> None:
         assert stage.sent(session, f"go on after {key}")["state"] == "submitted"
 
 
+@pytest.mark.more
 def test_sixty_questions_of_six_workers(stage: Overseen) -> None:
     assert len(PLANS) == 60
     stage.policy(**POLICY)

@@ -12,7 +12,7 @@ import pytest
 from tests.dispatch.batch.conftest import Stage
 from tests.dispatch.support import script
 from tests.patience import end_of, until
-from tests.support import SOAK
+from tests.support import SOAK, some_in_test
 
 KILLS = 100 if SOAK else 2
 TIMEOUTS = 200 if SOAK else 3
@@ -224,7 +224,7 @@ def test_a_restart_ends_what_is_left_and_keeps_what_there_is(stage: Stage) -> No
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("seed", range(KILLS))
+@pytest.mark.parametrize("seed", some_in_test(range(KILLS)))
 def test_killed_at_any_moment(stage: Stage, seed: int) -> None:
     """kill -9 of the dispatcher at a random moment, then --resume, which may be killed as well."""
     chance = random.Random(seed)
@@ -257,6 +257,7 @@ def test_killed_at_any_moment(stage: Stage, seed: int) -> None:
     assert not list(Path(stage.results).glob("*.tmp"))
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_timeouts_leave_nothing_alive(stage: Stage) -> None:

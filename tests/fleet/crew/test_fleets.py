@@ -93,6 +93,7 @@ def test_a_faulty_fleet_file_names_its_line(maestro: Maestro) -> None:
     assert (missing.returncode, "There is no nothing.yml" in missing.stderr) == (3, True)
 
 
+@pytest.mark.more
 def test_whoever_only_looks_does_not_start_what_is_just_ended(maestro: Maestro, spawn: Any) -> None:
     over = threading.Event()
 
@@ -115,6 +116,7 @@ def test_whoever_only_looks_does_not_start_what_is_just_ended(maestro: Maestro, 
     assert os.listdir(maestro.home.path("fleets")) == []
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 def test_many_panes_leave_nothing_behind(maestro: Maestro, script: Any) -> None:

@@ -18,6 +18,7 @@ from maestro.errors import MaestroError
 from maestro.server import lifecycle
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_spawn_and_stop_survive_kills_of_the_daemon(

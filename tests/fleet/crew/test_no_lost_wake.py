@@ -56,6 +56,7 @@ def kill_daemon(maestro: Maestro) -> None:
         os.kill(record["pid"], signal.SIGKILL)
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_every_notification_is_picked_up_once(maestro: Maestro, spawn: Callable[..., dict[str, Any]]) -> None:

@@ -85,6 +85,7 @@ def _press_what_was_left(stage: Stage, session: str) -> None:
         until(lambda: not stage.explain(session)["draft"])
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_answers_survive_kills_of_the_daemon() -> None:
