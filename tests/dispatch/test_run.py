@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.dispatch.support import processes_of, ready_run, result
-from tests.patience import growing
+from tests.patience import growing, until
 
 from maestro.agents.headless import ModelUsage
 from maestro.dispatch.delegate import cancel_run
@@ -110,8 +110,12 @@ def start_runner(folder: Path) -> subprocess.Popen[bytes]:
     assert runner.stdout
     assert runner.stdout.readline() == b"begun\n"
     said = folder / "stdout"
-    while not (said.exists() and b"half" in said.read_bytes()):
+
+    def has_begun() -> bool:
         assert runner.poll() is None
+        return said.exists() and b"half" in said.read_bytes()
+
+    until(has_begun)
     return runner
 
 

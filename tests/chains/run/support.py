@@ -85,7 +85,7 @@ class Stage:
             assert process.poll() is None
             return self.done() == names
 
-        until(is_done, lambda: self.done(), seconds=120)
+        until(is_done, self.done, seconds=120)
 
     def at_terminal(self, typed: str, *words: str) -> tuple[int, str]:
         """Run by a person who types these lines."""
