@@ -1,4 +1,4 @@
-.PHONY: help setup demo test lint types pytest test-real soak bench fit lock clean
+.PHONY: help setup demo test test-more lint types pytest test-real soak bench fit lock clean
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
@@ -11,7 +11,7 @@ setup: ## bring uv, tmux and the packages into .venv
 demo: setup ## the main job in under a minute: no key, no account, nothing left behind
 	@$(BIN)/maestro demo
 
-test: setup ## lint, types and every test; under ten minutes on two cores
+test: setup ## lint, types and all but the longest tests; under ten minutes on two cores
 	@$(MAKE) --no-print-directory -j 2 lint types pytest
 
 lint: setup
@@ -21,10 +21,13 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
+test-more: setup ## the tests that make test leaves out: long journeys, repeated kills, whole tables
+	$(BIN)/pytest -n 3 --dist worksteal -m 'more and not real'
+
 pytest: setup
 	$(BIN)/pytest -n 3 --dist worksteal
 
-test-real: setup ## the real CLIs, by npm, against a stub of their APIs; tells what ran and what did not
+test-real: setup ## the real CLIs, by npm, against a stub of their APIs; red where a CLI is missing
 	$(BIN)/pytest -m real -n 2 --dist loadfile -p no:randomly tests/real
 
 soak: setup ## the robustness rows (bars R1-R16) at full counts

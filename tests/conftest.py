@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_timeout  # type: ignore[import-untyped]  # it has no types
 from hypothesis import HealthCheck, settings
+from tests.patience import patience
 from tests.postgres import PostgreSQL, find_postgresql
 from tests.support import SOAK, Maestro, clean_env, end_all_of, forbid_start
 
@@ -37,6 +39,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("maestro")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Any:
+    """Gives a test that hangs as long as this machine is slow."""
+    return pytest_timeout.pytest_timeout_set_timer(
+        item, settings._replace(timeout=patience(settings.timeout))
+    )
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
+from tests.patience import run
+
 
 def find_postgresql() -> Path | None:
     """The folder with initdb and postgres in it."""
@@ -65,9 +67,7 @@ class PostgreSQL:
                 "--clear-groups",
                 *command,
             ]
-        subprocess.run(
-            command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", timeout=120
-        )
+        run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", seconds=120)
 
     def _group(self) -> int:
         return pwd.getpwnam(self.user).pw_gid

@@ -10,10 +10,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pytest
+from tests.patience import patience, run
 
 from maestro import processes
 from maestro.home import Home
@@ -21,6 +24,14 @@ from maestro.server.client import Daemon
 
 SOAK = os.environ.get("MAESTRO_SOAK") == "1"
 BIN = Path(sys.executable).parent
+
+
+def some_in_test(values: Iterable[Any], of: int = 1, every: int = 0) -> list[Any]:
+    """Returns parameters of which `make test` runs the first `of`, and one of `every`; `make test-more` runs the rest."""
+    return [
+        value if place < of or (every and place % every == 0) else pytest.param(value, marks=pytest.mark.more)
+        for place, value in enumerate(values)
+    ]
 
 
 def clean_env(place: Path) -> dict[str, str]:
@@ -60,7 +71,7 @@ def end_all_of(home: Home) -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         for pid in left:
-            processes.wait_for_end(pid, 5)
+            processes.wait_for_end(pid, patience(5))
 
 
 def _has(pid: int, mark: bytes) -> bool:
@@ -88,14 +99,12 @@ class Maestro:
         return Home(self.env["MAESTRO_HOME"])
 
     def __call__(self, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return run(
             [BIN / "maestro", *words],
             env=self.env | options.pop("env", {}),
             cwd=options.pop("cwd", self.cwd),
-            capture_output=True,
             text=True,
-            timeout=options.pop("timeout", 60),
-            check=False,
+            seconds=options.pop("timeout", 60),
             **options,
         )
 
@@ -123,4 +132,11 @@ class Maestro:
 
     @property
     def daemon(self) -> Daemon:
-        return Daemon(self.env)
+        return PatientDaemon(self.env)
+
+
+class PatientDaemon(Daemon):
+    """The client of the product; its deadlines are those of a quiet machine."""
+
+    def call(self, *request: Any, timeout: float = 30.0, **options: Any) -> Any:
+        return super().call(*request, timeout=patience(timeout), **options)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.patience import patience
 
 from maestro import home, ids, processes
 from maestro.errors import NoPermission, SocketPathTooLong
@@ -71,7 +72,7 @@ def test_a_process_is_known_by_its_start() -> None:
     assert processes.ancestry(child.pid)[1][0] == os.getpid() == processes.parent(child.pid)
     assert not processes.wait_for_end(child.pid, 0.0)
     assert processes.send_signal(child.pid, started, boot, signal.SIGTERM)
-    assert processes.wait_for_end(child.pid, 10)
+    assert processes.wait_for_end(child.pid, patience(10))
     assert processes.start_time(child.pid) is None, "a zombie has ended"
     child.wait()
     assert not processes.exists(child.pid)

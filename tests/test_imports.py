@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.patience import run
 from tests.support import Maestro
 
 import maestro
@@ -319,10 +319,10 @@ def test_a_command_imports_almost_nothing(settled: Maestro, words: list[str]) ->
         "import json, sys; from maestro.cli.main import main; code = main(json.loads(sys.argv[1]));"
         "print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)"
     )
-    done = subprocess.run(
+    done = run(
         # -S: what the environment's own .pth files import is not ours to answer for.
         [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}; {program}", json.dumps(words)],
-        env=settled.env, cwd=settled.cwd, capture_output=True, text=True, timeout=60, check=True,
+        env=settled.env, cwd=settled.cwd, text=True, check=True,
     )  # fmt: skip
     code, modules = json.loads(done.stderr)
     assert code == 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 # Nothing is probed, and what was answered before does not count: every question reaches the human.
 POLICY = {"preEscalation": {"enabled": False}, "precedents": {"enabled": False}}

@@ -9,7 +9,8 @@ import re
 import msgspec
 import pytest
 from tests.cli.escalated import POLICY, ask, decide, escalate, may
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import patience, until
 from tests.support import Maestro
 
 from maestro.coordinate import AnswerRule, Case
@@ -123,7 +124,7 @@ def test_uncertain_has_a_code_of_its_own(stage: Stage) -> None:
     session = stage.adopt("deaf", WHICH, keeper=True)
     waits = escalate(stage, session)
     with stage.frozen(session):
-        done = stage.maestro("answer", waits, "2", "--timeout", "30")
+        done = stage.maestro("answer", waits, "2", "--timeout", str(patience()), timeout=120)
         assert (done.returncode, "nothing proves" in done.stderr) == (Uncertain.exit_code, True), done
     assert len(stage.prompts(session)) == 1, "it is never typed twice"
 

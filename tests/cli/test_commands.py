@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import run, told_by
 from tests.support import BIN, Maestro
 
 from maestro import __version__
@@ -93,9 +94,9 @@ def test_watch_ends_when_the_sessions_do(guest: Maestro, guest_project: dict[str
     guest("session", "report", "progress", "on it", "--session", session_id)
     assert "session progress → ◐ working “on it”" in plain.stdout.readline()
     guest("session", "report", "complete", "done", "--session", session_id)
-    out, _ = plain.communicate(timeout=30)
+    out, _ = told_by(plain)
     assert (plain.returncode, "completed “done”" in out) == (0, True)
-    out, _ = as_json.communicate(timeout=30)
+    out, _ = told_by(as_json)
     assert as_json.returncode == 0
     kinds = [json.loads(line)["kind"] for line in out.splitlines()]
     assert set(kinds) <= {"session.reported"}
@@ -128,16 +129,18 @@ def test_completion_works_in_bash(maestro: Maestro) -> None:
         'eval "$(maestro completion bash)"; COMP_WORDS=(maestro task cr); COMP_CWORD=2; _shtab_maestro; '
         'echo "${COMPREPLY[@]}"'
     )
-    done = subprocess.run(
-        ["bash", "-c", script], env=maestro.env, capture_output=True, text=True, timeout=60, check=False
+    done = run(
+        ["bash", "-c", script],
+        env=maestro.env,
+        text=True,
     )
     assert done.stdout.split() == ["create"], done.stderr
 
 
 def test_a_closed_pipe_is_no_error(guest: Maestro, guest_project: dict[str, Any]) -> None:
-    done = subprocess.run(
+    done = run(
         ["bash", "-c", f"set -o pipefail; {BIN}/maestro task list --json | true; echo ${{PIPESTATUS[0]}}"],
-        env=guest.env, cwd=guest.cwd, capture_output=True, text=True, timeout=60, check=False,
+        env=guest.env, cwd=guest.cwd, text=True,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("0\n", "")
 
@@ -148,7 +151,7 @@ def test_ctrl_c_ends_quietly(guest: Maestro, guest_project: dict[str, Any]) -> N
     assert watching.stdout
     watching.stdout.readline()
     watching.send_signal(signal.SIGINT)
-    _, err = watching.communicate(timeout=30)
+    _, err = told_by(watching)
     assert (watching.returncode, err) == (130, "")
 
 

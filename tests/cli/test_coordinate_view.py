@@ -6,13 +6,13 @@ import json
 import pty
 import re
 import sqlite3
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.escalated import ask, decide, escalate
 from tests.fleet.typing.stage import Stage
+from tests.patience import run
 from tests.support import BIN, Maestro
 
 from maestro.cli.coordinate_view import stats_lines, why_lines
@@ -271,9 +271,9 @@ def test_strange_records_are_answered_too(maestro: Maestro) -> None:
 
 
 def test_bytes_that_are_no_text(maestro: Maestro) -> None:
-    done = subprocess.run(
+    done = run(
         [BIN / "maestro", "coordinate", "check", "--json"], input=b'{"question": "\xff"}\n',
-        env=maestro.env, cwd=maestro.cwd, capture_output=True, timeout=60, check=False,
+        env=maestro.env, cwd=maestro.cwd,
     )  # fmt: skip
     assert done.returncode == InvalidInput.exit_code
     assert json.loads(done.stdout) == {"line": 1, "error": "It is not UTF-8."}

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from tests.cli.escalated import ask, decide, escalate, may
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import told_by, until
 from tests.support import Maestro
 
 from maestro.cli import inbox
@@ -99,7 +100,7 @@ class Watcher:
 
     def end(self) -> tuple[int, str]:
         self.process.send_signal(signal.SIGINT)
-        _, err = self.process.communicate(timeout=30)
+        _, err = told_by(self.process)
         return self.process.returncode, err
 
 
@@ -158,7 +159,7 @@ def test_watching_is_readable(stage: Stage) -> None:
     stage.maestro("answer", waits, "--dismiss")
     assert re.search(r"\] over +esca_ID  Readable  dismissed", masked(watching.stdout.readline()))
     watching.send_signal(signal.SIGINT)
-    _, err = watching.communicate(timeout=30)
+    _, err = told_by(watching)
     assert (watching.returncode, err) == (130, "")
 
 

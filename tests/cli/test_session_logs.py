@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import run, told_by
 from tests.support import Maestro
 
 from maestro.errors import Refused
@@ -45,11 +46,11 @@ class Agents:
     def play(self, transcript_id: str, *steps: dict[str, Any]) -> None:
         script = self.maestro.place / f"{uuid.uuid4().hex}.json"
         script.write_text(json.dumps({"steps": steps}))
-        subprocess.run(
+        run(
             [sys.executable, "-m", "maestro.testing.scripted_agent", "--speed", "0", "--script", str(script), "--session-id", transcript_id, "--prompt", "Fix the login"],
             env=self.maestro.env, cwd=self.maestro.cwd, check=True, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, timeout=60,
-        )  # fmt: skip
+            stdout=subprocess.DEVNULL,
+    )  # fmt: skip
 
     def transcript(self, session: dict[str, Any]) -> Path:
         [path] = Path(self.maestro.env["CLAUDE_CONFIG_DIR"]).glob(
@@ -201,10 +202,10 @@ def test_following_multiplexes_by_time_and_ends_with_the_sessions(guest: Maestro
     # A session that has ended may still have said something: one more line wakes the follower.
     with agents.transcript(one).open("a") as file:
         file.write(whole)
-    out, err = watching.communicate(timeout=60)
+    out, err = told_by(watching)
     assert (watching.returncode, err) == (0, "")
     assert "A half line arrives" in out
-    out, _ = as_json.communicate(timeout=60)
+    out, _ = told_by(as_json)
     assert as_json.returncode == 0
     lines = [json.loads(row) for row in out.splitlines()]
     assert all(set(row) == {"sessionId", "worker", "timestamp", "text"} for row in lines)

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.patience import run
 from tests.support import BIN, Maestro
 
 from maestro.errors import Conflict, IllegalTransition, InvalidInput, NotFound, Refused
@@ -123,9 +124,9 @@ def test_an_agent_approves_nothing(maestro: Maestro, notes: Path) -> None:
         done = maestro(*words, env=env)
         assert (done.returncode, "An agent may not" in done.stderr) == (Refused.exit_code, True), words
     # Taking the variable away does not make a human of it: the processes that led here have it.
-    hidden = subprocess.run(
+    hidden = run(
         ["sh", "-c", f"env -u MAESTRO_SESSION_ID -u MAESTRO_HOME {BIN / 'maestro'} tag approve {tag_id}; exit $?"],
-        env=maestro.env | {"MAESTRO_SESSION_ID": "sess_x"}, cwd=maestro.cwd, capture_output=True, timeout=60, check=False,
+        env=maestro.env | {"MAESTRO_SESSION_ID": "sess_x"}, cwd=maestro.cwd,
     )  # fmt: skip
     assert hidden.returncode == Refused.exit_code
     assert notes.read_text() == TEXT

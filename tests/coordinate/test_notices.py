@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import patience
 
 from maestro import processes
 from maestro.coordinate import NotifySettings
@@ -192,7 +193,7 @@ def test_a_command_that_hangs_is_killed_with_all_that_it_started(place: Path) ->
         ["The command of notify.command did not end within 1 s and was killed."]
     ]
     for pid in map(int, pids.read_text().split()):
-        assert processes.wait_for_end(pid, 10)
+        assert processes.wait_for_end(pid, patience(10))
 
 
 def test_what_a_command_leaves_behind_is_ended(place: Path) -> None:

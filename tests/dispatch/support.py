@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.patience import patience
+
 from maestro.agents.headless import RunMode
 from maestro.agents.registry import headless_named
 from maestro.dispatch.process import now_ms
@@ -21,12 +23,12 @@ def script(*steps: dict[str, Any]) -> str:
 
 
 def ready_run(
-    folder: Path, *steps: dict[str, Any], mode: RunMode = "write", seconds: float = 30.0, **more: Any
+    folder: Path, *steps: dict[str, Any], mode: RunMode = "write", seconds: float | None = None, **more: Any
 ) -> Ready:
     """A run of the scripted agent that plays these steps, begun."""
     run = Run(
         id=folder.name, tool="scripted", agent="scripted", mode=mode, project=str(folder.parent),
-        cwd=str(folder.parent), timeout_s=seconds, started_at=now_ms(), runner=this_process(), session_id="s", **more,
+        cwd=str(folder.parent), timeout_s=patience() if seconds is None else seconds, started_at=now_ms(), runner=this_process(), session_id="s", **more,
     )  # fmt: skip
     made = check(run, str(folder), headless_named("scripted"), dict(os.environ))
     begin(made, script(*steps).encode())

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.dispatch.support import processes_of, script
+from tests.patience import end_of, growing, patience, run, told_by
 from tests.support import Maestro
 
 from maestro.dispatch.run import mark_of
@@ -81,12 +82,14 @@ def test_exit_codes(maestro: Maestro, step: dict[str, Any], code: int, status: s
 
 def test_a_timeout_is_124(maestro: Maestro) -> None:
     steps = script({"ignore": ["TERM"]}, {"leave_apart": 99}, {"say": "half"}, {"sleep": 99})
-    done = maestro("delegate", steps, *SCRIPTED, "--timeout", "1.5")
-    assert done.returncode == 124
-    assert "did not end within 1.5 s" in done.stderr
-    [seen] = runs(maestro)
-    assert processes_of(mark_of(seen["folder"])) == []
-    assert maestro("delegate", "output", seen["run"]["id"]).stdout == "half\n"
+    for number, seconds in enumerate(growing(1.5)):
+        done = maestro("delegate", steps, *SCRIPTED, "--timeout", str(seconds), "--id", f"late-{number}")
+        assert done.returncode == 124
+        assert f"did not end within {seconds:g} s" in done.stderr
+        seen = next(one for one in runs(maestro) if one["run"]["id"] == f"late-{number}")
+        assert processes_of(mark_of(seen["folder"])) == []
+        if maestro("delegate", "output", seen["run"]["id"]).stdout == "half\n":
+            break
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -95,7 +98,7 @@ def test_ctrl_c_cancels_cleanly(maestro: Maestro, number: signal.Signals) -> Non
     process = maestro.start("delegate", steps, *SCRIPTED, "--mode", "write")
     seen = wait_until_said(maestro, "begun")
     process.send_signal(number)
-    assert process.wait(timeout=30) == 130
+    assert end_of(process) == 130
     [seen] = runs(maestro)
     assert (seen["state"], seen["result"]["text"]) == ("cancelled", "begun")
     assert processes_of(mark_of(seen["folder"])) == []
@@ -107,7 +110,7 @@ def test_a_second_ctrl_c_does_not_wait(maestro: Maestro) -> None:
     wait_until_said(maestro, "deaf")
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
+    assert end_of(process) == 130
     assert runs(maestro)[0]["result"]["signal"] == signal.SIGKILL
 
 
@@ -122,9 +125,9 @@ def test_async_survives_its_caller(maestro: Maestro, place: Path) -> None:
     ]
     go = place / "go"
     waiting = script({"run": ["sh", "-c", f"until [ -e {go} ]; do sleep 0.02; done"]}, {"say": "after"})
-    caller = subprocess.run(
-        [*words, waiting], env=maestro.env, cwd=maestro.cwd, capture_output=True, text=True, check=True,
-        start_new_session=True, timeout=60,
+    caller = run(
+        [*words, waiting], env=maestro.env, cwd=maestro.cwd, text=True, check=True,
+        start_new_session=True,
     )  # fmt: skip
     told = json.loads(caller.stdout)
     assert runs(maestro)[0]["state"] == "running"
@@ -145,7 +148,7 @@ def test_cancel_wait_and_tail_of_a_run_in_the_background(maestro: Maestro) -> No
     assert maestro("delegate", "cancel", short).stdout == f"{run['id']}: cancelled\n"
     assert processes_of(mark_of(run["folder"])) == []
     assert maestro("delegate", "wait", run["id"]).returncode == 130
-    assert tail.communicate(timeout=30)[0] == "one\ntwo\n"
+    assert told_by(tail)[0] == "one\ntwo\n"
     assert tail.returncode == 130
 
 
@@ -154,7 +157,7 @@ def test_a_killed_runner_is_told_as_interrupted(maestro: Maestro) -> None:
     seen = wait_until_said(maestro, "begun")
     pid = seen["run"]["runner"]["pid"]
     os.kill(pid, signal.SIGKILL)
-    assert wait_for_end(pid, 10)
+    assert wait_for_end(pid, patience(10))
     assert runs(maestro)[0]["state"] == "interrupted"
     assert maestro("delegate", "wait", run["id"]).returncode == 23
     assert maestro("delegate", "cancel", run["id"]).returncode == 0

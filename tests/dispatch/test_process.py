@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.dispatch.support import processes_of, ready_run
+from tests.patience import end_of
 from tests.support import SOAK
 
 from maestro import cgroup
@@ -218,7 +219,7 @@ def test_a_run_in_a_run_ends_with_it(place: Path) -> None:
     assert inner["MAESTRO_RUN_ID"] == f"{RUN}/inner"
     left = subprocess.Popen(["sleep", "77"], env=inner, start_new_session=True)
     assert end_run(RUN) == 1
-    assert left.wait(timeout=10) == -signal.SIGKILL
+    assert end_of(left) == -signal.SIGKILL
 
 
 def test_cancelled_in_the_middle(place: Path) -> None:
@@ -255,7 +256,7 @@ def test_no_other_process_is_signalled() -> None:
         assert not tell(stranger.pid, started, "another-boot", signal.SIGKILL)
         assert stranger.poll() is None
         assert tell(stranger.pid, started, boot_id(), signal.SIGKILL)
-        assert stranger.wait(timeout=10) == -signal.SIGKILL
+        assert end_of(stranger) == -signal.SIGKILL
         assert not tell(stranger.pid, started, boot_id(), signal.SIGKILL)
     finally:
         stranger.kill()

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.dispatch.support import processes_of, ready_run, result
+from tests.patience import growing, until
 
 from maestro.agents.headless import ModelUsage
 from maestro.dispatch.delegate import cancel_run
@@ -60,9 +61,12 @@ def test_exit_124_by_itself_is_a_failure_and_no_timeout(place: Path) -> None:
 
 
 def test_a_timeout_keeps_what_was_said(place: Path) -> None:
-    told = play(place / "one", {"say": "I began."}, {"sleep": 60}, seconds=1.5)
-    assert (told.status, told.text) == ("timeout", "I began.")
-    assert told.error.startswith("It did not end within 1.5 s")
+    for seconds in growing(1.5):
+        told = play(place / f"in-{seconds}", {"say": "I began."}, {"sleep": 600}, seconds=seconds)
+        assert told.status == "timeout"
+        assert told.error.startswith(f"It did not end within {seconds:g} s")
+        if told.text == "I began.":
+            break
 
 
 def test_a_success_that_came_too_late_is_a_timeout(place: Path) -> None:
@@ -106,8 +110,12 @@ def start_runner(folder: Path) -> subprocess.Popen[bytes]:
     assert runner.stdout
     assert runner.stdout.readline() == b"begun\n"
     said = folder / "stdout"
-    while not (said.exists() and b"half" in said.read_bytes()):
+
+    def has_begun() -> bool:
         assert runner.poll() is None
+        return said.exists() and b"half" in said.read_bytes()
+
+    until(has_begun)
     return runner
 
 

@@ -8,11 +8,11 @@ import select
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.patience import end_of, patience, told_by, until
 from tests.support import Maestro, forbid_start
 
 from maestro import home as homes
@@ -22,14 +22,6 @@ from maestro.server import lifecycle
 from maestro.server.spool import FOLDER
 
 _LISTENER = Path(__file__).with_name("listening_daemon.py")
-
-
-def until(condition: Callable[[], object], what: str) -> None:
-    """For what another process does, of which nothing but its traces can be seen."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain: {what}"
-        time.sleep(0.02)
 
 
 class Stage:
@@ -53,7 +45,7 @@ class Stage:
         self.started.append(daemon)
         os.close(writer)
         with os.fdopen(reader, "rb") as pipe:
-            assert select.select([pipe], [], [], 60)[0], "the daemon does not answer"
+            assert select.select([pipe], [], [], patience(60))[0], "the daemon does not answer"
             assert b"ready" in pipe.readline()
         return daemon.pid
 
@@ -63,8 +55,8 @@ class Stage:
         os.kill(record["pid"], signal.SIGKILL)
         for process in self.started:
             if process.pid == record["pid"]:
-                process.wait(30)
-        assert processes.wait_for_end(record["pid"], 30)
+                end_of(process)
+        assert processes.wait_for_end(record["pid"], patience(30))
 
     def forbid_start(self) -> None:
         """As if a hook had started a daemon a moment ago."""
@@ -105,7 +97,7 @@ class Stage:
 
     def end_of(self, hook: subprocess.Popen[bytes]) -> bytes:
         """What it printed; it has ended as every hook must."""
-        out, err = hook.communicate(timeout=60)
+        out, err = told_by(hook)
         assert (hook.returncode, err) == (0, b"")
         return out
 

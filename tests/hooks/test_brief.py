@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from tests.hooks.stage import until
+from tests.patience import run, until
 from tests.support import Maestro, forbid_start
 
 from maestro.agents.hook_command import hook_command
@@ -39,13 +38,13 @@ def session(maestro: Maestro, agent: str, **fields: Any) -> tuple[str, dict[str,
 def hook(env: Mapping[str, str], agent: str, event: str, **payload: Any) -> str:
     """What the hook prints, as the agent's CLI runs it."""
     told = {"session_id": f"log-of-{env['MAESTRO_SESSION_ID']}", "hook_event_name": event, **payload}
-    done = subprocess.run(
+    done = run(
         ["sh", "-c", hook_command(agent, event)],
         input=json.dumps(told),
-        env=dict(env), capture_output=True, text=True, timeout=60, check=False,
+        env=dict(env), text=True,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    return str(done.stdout)
 
 
 def told(agent: str, event: str, printed: str) -> str:

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.hooks.stage import Stage, until
+from tests.hooks.stage import Stage
+from tests.patience import end_of, run, until
 
 from maestro.agents.hook_command import _LAUNCHER, hook_command
 from maestro.home import locate
@@ -150,7 +151,7 @@ def test_a_waiting_hook_waits_for_the_answer(listening: Stage) -> None:
     assert hook.poll() is None
     # The agent ends it when the human has answered on the screen.
     hook.terminate()
-    hook.wait(60)
+    end_of(hook)
     until(lambda: {"left": "PermissionRequest"} in listening.heard, "that nobody waits any more")
     assert listening.kept == []
 
@@ -223,7 +224,7 @@ def test_an_agent_that_never_closes_its_end(listening: Stage) -> None:
     assert hook.stdin
     hook.stdin.write(b'{"n": 1}')
     hook.stdin.flush()
-    assert hook.wait(60) == 0
+    assert end_of(hook) == 0
     assert listening.hears(1)[0]["payload"] == {"n": 1}
 
 
@@ -237,16 +238,16 @@ def test_closed_descriptors(listening: Stage) -> None:
     hook = listening.start({"n": 1, "answer": "x" * 200_000}, "SessionStart")
     assert hook.stdout
     hook.stdout.close()
-    assert hook.wait(60) == 0
+    assert end_of(hook) == 0
 
 
 @pytest.mark.parametrize(
     "words", [[], ["claude"], ["claude", "Stop", "--what"], ["../x", "Stop"], ["claude", "S p"], ["", ""]]
 )
 def test_words_that_make_no_sense(stage: Stage, words: list[str]) -> None:
-    done = subprocess.run(
+    done = run(
         [sys.executable, "-I", "-S", _LAUNCHER, *words],
-        env=stage.maestro.env, input=b"{}", capture_output=True, timeout=60, check=False,
+        env=stage.maestro.env, input=b"{}",
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not stage.spool.exists()
@@ -327,9 +328,9 @@ def test_the_spool_is_bounded(stage: Stage) -> None:
 
 def test_it_imports_what_is_built_in(stage: Stage) -> None:
     """Each import from the disk costs an agent a part of a millisecond at every turn."""
-    done = subprocess.run(
+    done = run(
         [sys.executable, "-I", "-S", "-X", "importtime", _LAUNCHER, "claude", "Stop"],
-        env={"MAESTRO_HOME": str(stage.maestro.place / "m")}, input="", capture_output=True, text=True, timeout=60, check=False,
+        env={"MAESTRO_HOME": str(stage.maestro.place / "m")}, input="", text=True,
     )  # fmt: skip
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "posix" in loaded

@@ -1,4 +1,4 @@
-"""Each CLI has one Maestro for all of its tests; at the end, what ran and what did not, and why."""
+"""Each CLI has one Maestro for all of its tests; at the end, each step and what became of it. What cannot run is red."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from tests.real.fleet import RealFleet
 from tests.real.stub_api import StubApi
 
 _HERE = Path(__file__).parent
+# Steps that are not tried, because the CLI has no such thing.
+_COMPACTION = "after a compaction its state is there"
+NOT_THERE = {
+    ("codex", _COMPACTION): "it tells nobody of a compaction",
+    ("gemini", _COMPACTION): "it tells nobody of a compaction",
+}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +38,7 @@ def fleet(cli: Cli) -> Iterator[RealFleet]:
             program = installed(cli)
             network = stack.enter_context(namespace.opened())
         except (NotInstalled, namespace.NoNamespace) as reason:
-            pytest.skip(str(reason))
+            pytest.fail(str(reason), pytrace=False)
         # Short: a socket's path may have 107 bytes.
         place = Path(tempfile.mkdtemp(prefix="mr"))
         stack.callback(shutil.rmtree, place, ignore_errors=True)
@@ -64,6 +70,10 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
+    if report.skipped and not hasattr(report, "wasxfail"):
+        # What was not tried is not known to work.
+        report.outcome = "failed"
+        report.longrepr = f"A step of `make test-real` was skipped{_why(report)}"
     fleet = getattr(item, "funcargs", {}).get("fleet")
     if report.failed and isinstance(fleet, RealFleet):
         report.sections.append(("what the machine shows", fleet.evidence()))
@@ -72,20 +82,25 @@ def pytest_runtest_makereport(
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     rows: dict[tuple[str, str], str] = {}
-    for outcome in ("passed", "skipped", "xfailed", "failed", "error"):
+    for outcome in ("passed", "xfailed", "failed", "error"):
         for report in terminalreporter.stats.get(outcome, []):
-            if "real" in report.keywords and (report.when == "call" or outcome in {"skipped", "error"}):
+            if "real" in report.keywords and (report.when == "call" or outcome in {"failed", "error"}):
                 rows[_step(report.nodeid)] = f"{outcome}{_why(report)}"
     if not rows:
         return
+    tried = {step for _, step in rows}
+    rows |= {
+        (name, step): f"does not exist: {why}" for (name, step), why in NOT_THERE.items() if step in tried
+    }
     terminalreporter.section("the real CLIs, step by step")
     for (name, step), told in sorted(rows.items(), key=lambda row: row[0][0]):
         who = f"{name} {CLIS[name].version}" if name in CLIS else name
         terminalreporter.line(f"{who:<16} {step:<42} {told}")
-    counts = {word: sum(told.startswith(word) for told in rows.values()) for word in ("passed", "skipped")}
-    left = len(rows) - sum(counts.values())
+    words = ("passed", "does not exist")
+    holding, absent = (sum(told.startswith(word) for told in rows.values()) for word in words)
+    failed = len(rows) - holding - absent
     terminalreporter.line(
-        f"{counts['passed']} steps ran and hold, {left} do not hold, {counts['skipped']} did not run."
+        f"{holding} steps ran and hold, {failed} do not hold or could not run, {absent} do not exist."
     )
 
 
@@ -99,4 +114,6 @@ def _step(nodeid: str) -> tuple[str, str]:
 def _why(report: Any) -> str:
     if isinstance(report.longrepr, tuple):
         return f": {report.longrepr[2].removeprefix('Skipped: ')}"
+    if report.failed and report.when == "setup":
+        return f": {str(report.longrepr).splitlines()[0]}"
     return f": {report.wasxfail}" if hasattr(report, "wasxfail") else ""

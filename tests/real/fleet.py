@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tests.patience import Deadline
 from tests.real import homes
 from tests.real.clis import Cli
 from tests.real.namespace import Namespace
@@ -125,13 +126,13 @@ class RealFleet:
     def until(
         self, what: str, look: Callable[[], Seen], good: Callable[[Seen], object], seconds: float = 30
     ) -> Seen:
-        deadline = time.monotonic() + seconds
+        deadline = Deadline(seconds)
         while True:
             seen = look()
             if good(seen):
                 return seen
-            if time.monotonic() > deadline:
-                raise AssertionError(f"not within {seconds:g} s: {what}; seen last: {seen!r}")
+            if deadline.passed:
+                raise AssertionError(f"not within {deadline}: {what}; seen last: {seen!r}")
             time.sleep(_LOOK_SECONDS)
 
     def until_said(self, session_id: str, text: str) -> dict[str, Any]:

@@ -41,6 +41,13 @@ class NoNamespace(Exception):
     """This machine does not let us make one; the message says why."""
 
 
+def _patience(seconds: float) -> float:
+    # The program inside is this file alone, and waits for as long as it is told.
+    from tests.patience import patience
+
+    return patience(seconds)
+
+
 class Namespace:
     def __init__(self, way: Sequence[str]) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -53,7 +60,7 @@ class Namespace:
         )  # fmt: skip
         theirs.close()
         self._line = ours
-        self._line.settimeout(_OPEN_SECONDS)
+        self._line.settimeout(_patience(_OPEN_SECONDS))
         try:
             told, self.listener = self._greeting()
         except (NoNamespace, TimeoutError):
@@ -77,7 +84,8 @@ class Namespace:
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             ended, end = os.pipe()
             with open(ended, "rb") as result:
-                request = json.dumps({"argv": [*argv], "env": dict(env), "cwd": str(cwd), "timeout": timeout})
+                seconds = _patience(timeout)
+                request = json.dumps({"argv": [*argv], "env": dict(env), "cwd": str(cwd), "timeout": seconds})
                 try:
                     socket.send_fds(self._line, [request.encode()], [out.fileno(), err.fileno(), end])
                 finally:
@@ -101,7 +109,7 @@ class Namespace:
     def _end(self) -> None:
         self._line.close()
         try:
-            self._inside.wait(_OPEN_SECONDS)
+            self._inside.wait(_patience(_OPEN_SECONDS))
         except subprocess.TimeoutExpired:
             self._inside.kill()
             self._inside.wait()

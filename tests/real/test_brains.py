@@ -4,6 +4,7 @@ the person's own takes part, and nothing of the run is left."""
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.coordinate.brains.support import ANSWER, CHOICE, case
+from tests.patience import patience
 from tests.real.all_three import all_three
 from tests.real.fleet import RealFleet
 from tests.real.stub_api import StubApi
@@ -72,7 +74,9 @@ def _add_own_things(home: Path) -> None:
 
 def assess(fleet: RealFleet, cli: str, asked: Case) -> Assessment:
     words = [
-        msgspec.json.encode(msgspec.convert({"kind": cli, "timeout": 60}, BrainSettings)).decode(),
+        msgspec.json.encode(
+            msgspec.convert({"kind": cli, "timeout": math.ceil(patience(60))}, BrainSettings)
+        ).decode(),
         msgspec.json.encode(asked).decode(),
         str(fleet.work.parent / "brain"),
     ]

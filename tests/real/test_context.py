@@ -43,9 +43,9 @@ def test_each_turn_brings_a_fresh_context(fleet: RealFleet) -> None:
     assert stats["context"]["turns"] == before + 1
 
 
+# The others tell nobody of a compaction: see NOT_THERE in conftest.py.
+@pytest.mark.parametrize("cli", ["claude"], indirect=True, scope="module")
 def test_after_a_compaction_its_state_is_there(fleet: RealFleet) -> None:
-    if fleet.cli.name != "claude":
-        pytest.skip("only Claude Code is known to tell of its compactions by hooks at a person's word")
     since = fleet.load(says("I begin with it now."), says("A summary of it."), says("I go on with it."))
     lead = coordinator(fleet)
     fleet.until_said(lead, "I begin with it now.")

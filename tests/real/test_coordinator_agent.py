@@ -138,7 +138,7 @@ def team(fleet: RealFleet) -> Iterator[Team]:
     try:
         codex = installed(CLIS["codex"])
     except NotInstalled as reason:
-        pytest.skip(str(reason))
+        pytest.fail(str(reason), pytrace=False)
     fleet.env["PATH"] = f"{codex}:{fleet.env['PATH']}"
     # Codex runs what it runs in a login shell, which finds commands as the person has them there.
     (fleet.home / ".profile").write_text(f"PATH='{fleet.env['PATH']}'\n")

@@ -8,6 +8,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
+from tests.patience import patience
 from tests.real.fleet import RealFleet
 from tests.real.turns import Failure, Reply, Scripted, Used, says
 from tests.stopping import stopping
@@ -120,7 +121,7 @@ def noticed(fleet: RealFleet, asked: Asked) -> None:
     """A coordinator that waits is woken by the dialog itself, told by a hook or by the pane's title; nobody looks."""
     fleet.load(*asked.turns, says("All is answered."))
     session_id = fleet.spawn("begin", asked.mode)
-    waited = fleet("fleet", "coordinate-wait", "--timeout", "30", timeout=60)
+    waited = fleet("fleet", "coordinate-wait", "--timeout", str(patience()), timeout=60)
     first, _, capture = waited.stdout.partition("\n")
     assert first.split("|")[1] == "unchecked", waited
     told = json.loads(capture[: capture.rindex("}") + 1])

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from tests.patience import patience
 from tests.support import SOAK, Maestro
 
 from maestro.server import lifecycle
@@ -53,7 +54,7 @@ def test_acknowledged_writes_survive_and_none_is_doubled(maestro: Maestro, proje
         finally:
             finished.set()
         for w in workers:
-            w.result(120)
+            w.result(patience(120))
     assert kills == KILLS
     tasks = maestro.daemon.call("GET", "/api/tasks", query={"projectId": project["id"]})
     titles = [task["title"] for task in tasks]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import patience, run, told_by
 from tests.support import BIN, Maestro
 
 import maestro as package
@@ -44,7 +45,7 @@ def kill_daemon(maestro: Maestro) -> int:
     record = lifecycle.read_record(maestro.home)
     assert record
     os.kill(record["pid"], signal.SIGKILL)
-    assert processes.wait_for_end(record["pid"], 10)
+    assert processes.wait_for_end(record["pid"], patience(10))
     return int(record["pid"])
 
 
@@ -60,7 +61,7 @@ def test_the_first_command_starts_it_and_the_next_finds_it(maestro: Maestro) -> 
 def test_fifty_first_calls_start_one(maestro: Maestro) -> None:
     started = [maestro.start("project", "list", "--json") for _ in range(50)]
     for process in started:
-        out, err = process.communicate(timeout=120)
+        out, err = told_by(process, seconds=120)
         assert (process.returncode, json.loads(out or "null")) == (0, []), err
     assert len(daemon_pids(maestro)) == 1
 
@@ -174,7 +175,7 @@ def test_stop_wakes_a_long_poll(maestro: Maestro) -> None:
             daemon.call, "GET", "/api/events", query={"since": cursor, "wait": 50}, timeout=60
         )
         assert maestro("server", "stop", timeout=20).stdout == "Stopped.\n"
-        assert waiting.result(20)["events"] == []
+        assert waiting.result(patience(20))["events"] == []
 
 
 def test_stop_twice_and_restart(maestro: Maestro) -> None:
@@ -207,14 +208,11 @@ def test_a_newer_command_renews_the_daemon_and_an_older_one_is_served(
     maestro("task", "create", "before")
     old = maestro.json("server", "status")
     python = newer_maestro(place, "99.0.0")
-    done = subprocess.run(
+    done = run(
         [python, "-m", "maestro", "task", "list", "--json"],
         env=maestro.env,
         cwd=maestro.cwd,
-        capture_output=True,
         text=True,
-        timeout=60,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert [task["title"] for task in json.loads(done.stdout)] == ["before"]
@@ -233,7 +231,7 @@ def test_requests_during_a_restart_are_all_answered(maestro: Maestro, project: d
             body = {"title": f"t{number}", "projectId": project["id"]}
             going.append(pool.submit(maestro.daemon.call, "POST", "/api/tasks", body))
         for done in going:
-            done.result(60)
+            done.result(patience(60))
     assert len(maestro.json("task", "list")) == 40
 
 
@@ -281,7 +279,7 @@ def test_a_web_page_cannot_reach_the_port(maestro: Maestro) -> None:
     ):
         sent = {"Host": f"127.0.0.1:{port}", "Authorization": f"Bearer {token}", "Connection": "close"}
         lines = "".join(f"{name}: {value}\r\n" for name, value in (sent | headers).items())
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=patience(10)) as connection:
             connection.sendall(f"GET /api/projects HTTP/1.1\r\n{lines}\r\n".encode())
             answer = connection.makefile("rb").read()
         assert status in answer.split(b"\r\n")[0], headers
@@ -301,13 +299,13 @@ def test_another_user_is_turned_away(maestro: Maestro) -> None:
         path.chmod(0o755)
     Path(maestro.home.socket).chmod(0o666)
     talk = (
-        "import socket,sys; s=socket.socket(socket.AF_UNIX); s.settimeout(10); s.connect(sys.argv[1])\n"
+        "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])\n"
         "try:\n s.sendall(b'GET /api/projects HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n')\n"
         " print(len(s.recv(100)))\nexcept ConnectionError: print(0)"
     )
-    done = subprocess.run(
+    done = run(
         ["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/env", "python3", "-c", talk, maestro.home.socket],
-        capture_output=True, text=True, timeout=30, check=False, cwd="/", env={"PATH": "/usr/bin:/bin"},
+        text=True, cwd="/", env={"PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     if "python3" in done.stderr:
         pytest.skip("no Python that another user may run")
@@ -340,7 +338,7 @@ def test_a_sessions_token_and_process_decide_its_role(maestro: Maestro, project:
             told += shell.stdout.readline()
         assert f"code={Refused.exit_code}" in told
     finally:
-        shell.communicate("end\n", timeout=30)
+        told_by(shell, "end\n")
     assert maestro("session", "report", "complete", "done", env=inside).returncode == 0
     ended = maestro("task", "report", "progress", "again", env=inside)
     assert (ended.returncode, "its session has ended" in ended.stderr) == (Unauthenticated.exit_code, True)

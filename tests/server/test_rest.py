@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import patience
 from tests.support import Maestro
 
 Call = Callable[..., tuple[int, Any]]
@@ -23,7 +24,7 @@ def call(shared_maestro: Maestro) -> Call:
     class Connection(http.client.HTTPConnection):
         def connect(self) -> None:
             self.sock = socket.socket(socket.AF_UNIX)
-            self.sock.settimeout(30)
+            self.sock.settimeout(patience(30))
             self.sock.connect(shared_maestro.home.socket)
 
     def calling(
@@ -170,7 +171,7 @@ def test_a_long_poll_answers_when_there_is_news(call: Call, project_id: str) -> 
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(call, "GET", f"/api/events?since={page['cursor']}&wait=25")
         _, task = call("POST", "/api/tasks", {"title": "news", "projectId": project_id})
-        _, news = waiting.result(30)
+        _, news = waiting.result(patience(30))
     assert [(e["kind"], e["subjectId"]) for e in news["events"]] == [("task.created", task["id"])]
     assert news["events"][0]["data"]["task"]["projectId"] == project_id
     assert call("GET", f"/api/events?since={news['cursor']}&wait=0")[1]["events"] == []

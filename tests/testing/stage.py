@@ -7,31 +7,16 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import pytest
+from tests.patience import run, until
 
-PATIENCE = 30.0
 POINTER = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
 BOX = f"{POINTER}\N{NO-BREAK SPACE}"
 AGENT = (sys.executable, "-m", "maestro.testing.scripted_agent")
-
-
-T = TypeVar("T")
-
-
-def poll_until(probe: Callable[[], T], describe: Callable[[], str] = str) -> T:
-    """What `probe` gives as soon as it is true; looks often, and fails when patience ends."""
-    deadline = time.monotonic() + PATIENCE
-    while not (found := probe()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"It did not happen within {PATIENCE:.0f} s.\n{describe()}")
-        time.sleep(0.02)
-    return found
 
 
 class Home:
@@ -83,16 +68,13 @@ class Home:
         self, script: Path, *options: str, lines: str = "", env: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """The agent without a terminal, from its start to its end."""
-        return subprocess.run(
+        return run(
             [*AGENT, "--script", str(script), *options],
             input=lines,
-            capture_output=True,
             text=True,
             encoding="utf-8",
             cwd=self.project,
             env={**self.env, **(env or {})},
-            timeout=PATIENCE,
-            check=False,
         )
 
 
@@ -114,15 +96,12 @@ class Pane:
         self._call("kill-server")
 
     def _call(self, *words: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return run(
             ["tmux", "-L", self._socket, "-f", "/dev/null", "-u", *words],
             input=text,
-            capture_output=True,
             text=True,
             encoding="utf-8",
             env=self._env,
-            timeout=PATIENCE,
-            check=False,
         )
 
     def start(self, script: Path, *options: str) -> None:
@@ -152,7 +131,7 @@ class Pane:
             screen = self.screen()
             return screen if holds(screen) else ""
 
-        return poll_until(probe, self.screen)
+        return str(until(probe, self.screen))
 
     def ended(self) -> int:
         """The agent's exit code, once the shell is back."""

@@ -8,11 +8,12 @@ import signal
 from pathlib import Path
 
 import pytest
+from tests.patience import told_by
 from tests.support import SOAK, Maestro
 
 from maestro.testing.demo.lead import worth_showing
 
-_SECONDS = 120  # more than its own deadline, by which it ends itself
+_SECONDS = 330  # more than its own deadline, by which it ends itself
 
 
 @pytest.fixture
@@ -41,9 +42,9 @@ def left_of(folder: Path) -> list[str]:
 
 def test_the_story_as_lines_and_as_json(maestro: Maestro, folder: Path) -> None:
     as_lines, as_json = maestro.start("demo"), maestro.start("demo", "--json")
-    told, complaints = as_lines.communicate(timeout=_SECONDS)
+    told, complaints = told_by(as_lines, seconds=_SECONDS)
     assert as_lines.returncode == 0, told + complaints
-    wire, complaints = as_json.communicate(timeout=_SECONDS)
+    wire, complaints = told_by(as_json, seconds=_SECONDS)
     assert as_json.returncode == 0, wire[-2000:] + complaints
 
     steps = (
@@ -117,6 +118,7 @@ _ONLY_SOAK = (pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the same st
 _OF_FIRST, _OF_SECOND = "coordinator   Oversight by rules", "Lead Agent    $ maestro fleet coordinate-wait"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("how", "when"),
     [
@@ -133,7 +135,7 @@ def test_an_interrupted_demo_leaves_nothing(
     assert demo.stdout is not None
     assert any(when in line for line in demo.stdout), demo.communicate()
     demo.send_signal(how)
-    demo.communicate(timeout=_SECONDS)
+    told_by(demo, seconds=_SECONDS)
     assert demo.returncode == 130
     assert left_of(folder) == []
 

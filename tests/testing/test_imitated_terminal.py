@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 import pytest
-from tests.testing.stage import BOX, Home, Pane, poll_until
+from tests.patience import until
+from tests.testing.stage import BOX, Home, Pane
 
 from maestro.agents.screen import captured
 from maestro.agents.scripted import ADAPTER
@@ -27,7 +28,7 @@ def state(pane: Pane) -> str:
 
 
 def settled(pane: Pane, wanted: str) -> None:
-    poll_until(lambda: state(pane) == wanted, pane.screen)
+    until(lambda: state(pane) == wanted, pane.screen)
 
 
 def enter(pane: Pane) -> None:

@@ -7,7 +7,8 @@ import signal
 import subprocess
 
 import pytest
-from tests.testing.stage import AGENT, PATIENCE, Home
+from tests.patience import end_of
+from tests.testing.stage import AGENT, Home
 
 from maestro.testing.scripted_agent.transcript import project_folder_name
 
@@ -162,5 +163,5 @@ def test_a_signal_ends_it_and_leaves_whole_lines(home: Home, number: int, step: 
         assert agent.stdout is not None
         assert agent.stdout.readline() == "● ready\n".encode()
         agent.send_signal(number)
-        assert agent.wait(PATIENCE) == 128 + number
+        assert end_of(agent) == 128 + number
     assert home.said() == ["ready"]

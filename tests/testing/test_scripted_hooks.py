@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.testing.stage import BOX, Home, Pane, poll_until
+from tests.patience import until
+from tests.testing.stage import BOX, Home, Pane
 
 from maestro.errors import InvalidInput
 from maestro.testing.scripted_agent.dialog import Answer, Choice, Consent, PlanApproval, Several
@@ -127,7 +128,7 @@ def test_a_turn_tells_its_events_in_order(home: Home, pane: Pane, tmp_path: Path
     script = home.script({"tool": {"name": "Read", "input": {"file_path": "a"}}}, ASK, {"say": "Bye."})
     pane.start(script, "--settings", str(recorder.settings), "--prompt", "go")
     pane.see("Enter to select")
-    poll_until(lambda: "PermissionRequest" in recorder.names())
+    until(lambda: "PermissionRequest" in recorder.names())
     pane.keys("2")
     pane.see("● Bye.", BOX)
     pane.type("/exit")
@@ -163,7 +164,7 @@ def test_a_failed_turn_and_a_stopped_one_tell_as_the_real_one_does(
     script = home.script({"api_error": {"status": 400, "text": "bad"}}, {"wait": True}, permission)
     pane.start(script, "--settings", str(recorder.settings))
     pane.see("API Error: 400 bad", BOX)
-    poll_until(lambda: "StopFailure" in recorder.names())
+    until(lambda: "StopFailure" in recorder.names())
     assert recorder.one("StopFailure")["last_assistant_message"] == "API Error: 400 bad"
     pane.type("go on")
     pane.keys("Enter")
@@ -195,11 +196,11 @@ def test_a_person_who_answers_first_ends_the_hook(home: Home, pane: Pane, tmp_pa
     recorder = Recorder(tmp_path, f"{waits}; touch {tmp_path}/finished")
     pane.start(home.script(ASK, {"say": "So ${answer}."}), "--settings", str(recorder.settings))
     pane.see("Enter to select")
-    pid = poll_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    pid = until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
     assert isinstance(pid, str)
     pane.keys("1")
     pane.see("Which? → Red", "● So Red.", BOX)
-    poll_until(lambda: not Path(f"/proc/{pid.strip()}").exists())
+    until(lambda: not Path(f"/proc/{pid.strip()}").exists())
     assert not (tmp_path / "finished").exists()
 
 
@@ -214,7 +215,7 @@ def test_an_open_question_and_idling_are_notified_after_a_while(
     def kinds() -> list[str]:
         return [e["notification_type"] for e in recorder.events() if e["hook_event_name"] == "Notification"]
 
-    poll_until(lambda: kinds() == ["permission_prompt"])
+    until(lambda: kinds() == ["permission_prompt"])
     pane.keys("1")
     pane.see(BOX)
-    poll_until(lambda: kinds() == ["permission_prompt", "idle_prompt"])
+    until(lambda: kinds() == ["permission_prompt", "idle_prompt"])

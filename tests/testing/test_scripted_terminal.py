@@ -6,7 +6,8 @@ import os
 import signal
 from typing import Any
 
-from tests.testing.stage import BOX, POINTER, Home, Pane, poll_until
+from tests.patience import until
+from tests.testing.stage import BOX, POINTER, Home, Pane
 
 from maestro import processes
 
@@ -226,7 +227,7 @@ def test_a_closed_pane_ends_it_and_its_command(home: Home, pane: Pane) -> None:
     pane.start(home.script({"run": ["sh", "-c", "echo $PPID $$ > pid; exec sleep 600"]}))
     pids = [int(pid) for pid in pane_file(home, pane, "pid").split()]
     pane.tmux("kill-pane")
-    poll_until(lambda: not any(map(is_alive, pids)))
+    until(lambda: not any(map(is_alive, pids)))
 
 
 def test_the_screen_follows_the_size_of_its_window(home: Home, pane: Pane) -> None:

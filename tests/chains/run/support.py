@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.chains.support import project_at
+from tests.patience import end_of, run, until
 from tests.support import BIN, Maestro
 
 from maestro.chains import Catalogue, Project
@@ -52,14 +53,12 @@ class Stage:
         self, edge: str, count: int, *words: str, files: str = "state.json"
     ) -> subprocess.CompletedProcess[str]:
         """`maestro chain run …`, by a process that is killed at its `count`-th write of these files, before or after it."""
-        return subprocess.run(
+        return run(
             [sys.executable, DYING, edge, str(count), files, "chain", "run", *words],
             env=self.maestro.env,
             cwd=self.maestro.cwd,
-            capture_output=True,
             text=True,
-            timeout=240,
-            check=False,
+            seconds=240,
         )
 
     def told(self) -> dict[str, Any]:
@@ -78,6 +77,15 @@ class Stage:
         """What the scripted agent did, in order."""
         log = Path(f"{self.script}.log")
         return log.read_text().splitlines() if log.exists() else []
+
+    def until_done(self, process: subprocess.Popen[str], names: list[str]) -> None:
+        """Waits until the agent has done these, and its chain still runs."""
+
+        def is_done() -> bool:
+            assert process.poll() is None
+            return self.done() == names
+
+        until(is_done, self.done, seconds=120)
 
     def at_terminal(self, typed: str, *words: str) -> tuple[int, str]:
         """Run by a person who types these lines."""
@@ -102,7 +110,7 @@ class Stage:
                 break
             shown += block
         os.close(ours)
-        return process.wait(timeout=60), shown.decode(errors="replace")
+        return end_of(process), shown.decode(errors="replace")
 
 
 def statuses(state: dict[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from tests.chains.run.support import Stage, statuses
 from tests.chains.support import package, project_at
+from tests.patience import end_of
 from tests.support import Maestro, clean_env
 
 from maestro.chains import Chain, Command, Route
@@ -230,13 +231,12 @@ def test_what_an_earlier_attempt_made_counts(maestro: Maestro) -> None:
     stage = Stage(maestro, {"maestro-plan": ["wait", "no-files"]})
     stage.project("pending")
     first = maestro.start("chain", "run", "-y", "--chain", "plan", "phase 1", "--to", "scripted")
-    while stage.done() != ["maestro-plan"]:
-        assert first.poll() is None
+    stage.until_done(first, ["maestro-plan"])
     # The first attempt has written its file when it is interrupted.
     plan = stage.state / "phases" / "01-catalogue" / "plan.md"
     plan.parent.mkdir(parents=True)
     plan.write_text("# Plan: begun\n\n## Tasks\n\n### T1\n")
     first.terminate()
-    assert first.wait(timeout=60) == 130
+    assert end_of(first) == 130
     assert stage.resume().returncode == 0
     assert stage.done() == ["maestro-plan", "maestro-plan"]

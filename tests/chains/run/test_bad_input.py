@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.chains.run.support import SCRIPTED, Stage
-from tests.support import Maestro
+from tests.support import Maestro, some_in_test
 
 INTENT = "add rate limiting to the login endpoint"
 
@@ -58,19 +58,21 @@ def test_no_such_chain_to_go_on_with(maestro: Maestro) -> None:
     assert f"{stage.told()['session_id']} (analyze-plan-execute, failed)" in other.stderr
 
 
-def test_a_state_that_cannot_be_read_is_kept_and_named(maestro: Maestro) -> None:
+@pytest.mark.parametrize(
+    "content", some_in_test([b"{", b"\xff\xfe", b"", b"[]", b'{"session_id": "coord-1"}'], of=2)
+)
+def test_a_state_that_cannot_be_read_is_kept_and_named(maestro: Maestro, content: bytes) -> None:
     stage = Stage(maestro, {"maestro-analyze": ["blocked"]})
     stage.run("-y", INTENT)
     session, path = stage.told()["session_id"], stage.folder() / "state.json"
     asked = (("chain", "run", "-y", "-c"), ("chain", "run", "-y", "-c", session), ("chain", "status"))
-    for content in (b"", b"{", b"[]", b'{"session_id": "coord-1"}', b"\xff\xfe"):
-        path.write_bytes(content)
-        for words in asked:
-            done = maestro(*words)
-            assert done.returncode == 2
-            assert f"{session}/state.json" in done.stderr
-        assert path.read_bytes() == content
-        assert "unreadable" in maestro("chain", "status", "--all").stdout
+    path.write_bytes(content)
+    for words in asked:
+        done = maestro(*words)
+        assert done.returncode == 2
+        assert f"{session}/state.json" in done.stderr
+    assert path.read_bytes() == content
+    assert "unreadable" in maestro("chain", "status", "--all").stdout
     # A new chain is not hindered by it.
     stage.script.write_text("{}")
     assert stage.run("-y", "--no-review", "--chain", "status").returncode == 0

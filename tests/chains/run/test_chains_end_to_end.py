@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.chains.run.support import SCRIPTED, Stage, read_project, rung_for, statuses
 from tests.chains.support import package
-from tests.support import SOAK, Maestro
+from tests.support import SOAK, Maestro, some_in_test
 
 CHAINS = sorted(name for name in package().chains if name not in package().commands)
 COMMANDS = sorted(package().commands)
@@ -21,7 +21,7 @@ def begin(maestro: Maestro, chain: str) -> Stage:
     return stage
 
 
-@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize("chain", some_in_test(CHAINS, every=6))
 def test_every_chain(maestro: Maestro, chain: str) -> None:
     stage = begin(maestro, chain)
     done = stage.run("-y", "--chain", chain, "--no-review", "mend ISSUE-7 in the login")
@@ -37,7 +37,7 @@ def test_every_chain(maestro: Maestro, chain: str) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize(
-    "command", COMMANDS if SOAK else COMMANDS[::9]
+    "command", some_in_test(COMMANDS if SOAK else COMMANDS[::9])
 )  # test_artifacts has each, in one process
 def test_every_command_is_a_chain(maestro: Maestro, command: str) -> None:
     stage = begin(maestro, command)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 
 from tests.chains.run.support import SCRIPTED, Stage, statuses
+from tests.patience import end_of, patience, told_by, until
 from tests.support import Maestro
 
 from maestro.dispatch.process import now_ms
@@ -23,18 +25,21 @@ def at_limit(maestro: Maestro, end: str) -> Stage:
 
 
 def until_paused(stage: Stage, process: subprocess.Popen[str]) -> None:
-    while not stage.has_begun() or stage.told()["status"] != "paused":
+    def is_paused() -> bool:
         assert process.poll() is None
+        return stage.has_begun() and stage.told()["status"] == "paused"
+
+    until(is_paused, "the chain is not paused", seconds=120)
 
 
 def test_a_limit_that_ends_soon_is_waited_for(maestro: Maestro) -> None:
-    stage = at_limit(maestro, "in 4 seconds")
+    stage = at_limit(maestro, f"in {math.ceil(patience(4))} seconds")
     process = maestro.start("chain", "run", *WORDS)
     until_paused(stage, process)
     paused = stage.told()
     assert statuses(paused) == ["completed", "pending"]
     assert "Step 2 (maestro-verify): scripted is at a limit until 2" in paused["error"]
-    out, error = process.communicate(timeout=120)
+    out, error = told_by(process, seconds=120)
     assert process.returncode == 0, error
     assert out.count("is at a limit until") == 1
     told = stage.told()
@@ -73,7 +78,7 @@ def test_waiting_can_be_interrupted_and_taken_up(maestro: Maestro) -> None:
     until_paused(stage, process)
     assert "goes on by itself" in maestro("chain", "status").stdout
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    assert end_of(process) == 130
     before = stage.told()
     assert before["status"] == "paused"
     # Killed while it waits, it is as far as it was.

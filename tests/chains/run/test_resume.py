@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.chains.run.support import SCRIPTED, Stage, statuses
-from tests.support import SOAK, Maestro
+from tests.patience import end_of, patience
+from tests.support import SOAK, Maestro, some_in_test
 
 from maestro.processes import exists, wait_for_end
 
@@ -47,7 +48,7 @@ WHOLE = (
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("edge", ["before", "after"])
+@pytest.mark.parametrize("edge", some_in_test(["before", "after"]))
 def test_killed_at_every_write_of_its_state(maestro: Maestro, edge: str) -> None:
     """Each process gets one transition further. What it had begun before it died is not begun again."""
     stage = Stage(maestro)
@@ -66,6 +67,7 @@ def test_killed_at_every_write_of_its_state(maestro: Maestro, edge: str) -> None
     assert stage.done() == ALL
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(20 if SOAK else 2))
 def test_killed_at_any_write(maestro: Maestro, seed: int) -> None:
@@ -91,8 +93,7 @@ def test_a_step_that_still_runs_is_waited_for(maestro: Maestro) -> None:
     stage = Stage(maestro, {"maestro-execute": ["wait"]})
     stage.project("planned")
     first = maestro.start("chain", "run", *WORDS)
-    while stage.done() != ["maestro-execute"]:
-        assert first.poll() is None
+    stage.until_done(first, ["maestro-execute"])
     first.kill()
     first.wait()
     assert maestro.json("chain", "status")["alive"] is False
@@ -100,7 +101,7 @@ def test_a_step_that_still_runs_is_waited_for(maestro: Maestro) -> None:
     assert again.stdout is not None
     assert "still running" in again.stdout.readline()
     Path(f"{stage.script}.go").touch()
-    assert again.wait(timeout=120) == 0
+    assert end_of(again, 120) == 0
     assert outcome(stage) == WHOLE
     assert stage.done() == ALL
 
@@ -125,7 +126,7 @@ def test_a_step_whose_process_is_just_starting_is_not_started_again(maestro: Mae
     assert again.stdout is not None
     assert "still running" in again.stdout.readline()
     go.touch()
-    assert again.wait(timeout=120) == 0
+    assert end_of(again, 120) == 0
     assert outcome(stage) == WHOLE
     assert stage.done() == ALL
     assert len(stage.told()["steps"][0]["attempts"]) == 1
@@ -135,14 +136,13 @@ def test_a_step_whose_process_died_with_the_chain_is_done_again(maestro: Maestro
     stage = Stage(maestro, {"maestro-execute": ["wait", "ok"]})
     stage.project("planned")
     first = maestro.start("chain", "run", *WORDS)
-    while stage.done() != ["maestro-execute"]:
-        assert first.poll() is None
+    stage.until_done(first, ["maestro-execute"])
     first.kill()
     first.wait()
     run = stage.state / "runs" / stage.told()["steps"][0]["exec_id"] / "run.json"
     runner = json.loads(run.read_text())["runner"]["pid"]
     os.kill(runner, signal.SIGKILL)
-    assert wait_for_end(runner, 30)
+    assert wait_for_end(runner, patience(30))
     done = stage.resume()
     assert done.returncode == 0, done.stderr
     assert outcome(stage)[:5] == WHOLE[:5]
@@ -154,10 +154,9 @@ def test_interrupted_by_a_person_it_ends_its_step_and_can_go_on(maestro: Maestro
     stage = Stage(maestro, {"maestro-execute": ["wait", "ok"]})
     stage.project("planned")
     first = maestro.start("chain", "run", *WORDS)
-    while stage.done() != ["maestro-execute"]:
-        assert first.poll() is None
+    stage.until_done(first, ["maestro-execute"])
     first.send_signal(signal.SIGINT)
-    assert first.wait(timeout=60) == 130
+    assert end_of(first) == 130
     told = stage.told()
     assert (told["status"], statuses(told)) == ("stopped", ["pending", "pending"])
     [run] = maestro.json("delegate", "list")

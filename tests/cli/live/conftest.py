@@ -8,7 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.fleet.typing.stage import Stage, staged, until
+from tests.fleet.typing.stage import Stage, staged
+from tests.patience import until
 
 from maestro.coordinate.overview import RECENT_MS
 

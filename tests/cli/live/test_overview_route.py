@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 from tests.support import Maestro
 
 from maestro.server.client import Daemon

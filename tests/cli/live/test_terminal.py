@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fleet.typing.stage import BIN, Stage, until
+from tests.fleet.typing.stage import BIN, Stage
+from tests.patience import until
 
 from maestro.cli.live.jump import way_to
 from maestro.coordinate.overview import PaneView

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from tests.fleet.typing.stage import PATIENCE, Stage
+from tests.fleet.typing.stage import Stage
+from tests.patience import Deadline
 from textual.pilot import Pilot
 
 from maestro.cli.live.app import Live
@@ -36,23 +36,23 @@ class Viewer:
         await self._pilot.press(*(names.get(letter, letter) for letter in text))
 
     async def until(self, probe: Callable[[], Any]) -> Any:
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline()
         while not (found := await asyncio.to_thread(probe)):
-            assert time.monotonic() < deadline, f"it did not happen\n{self.screen}"
+            assert not deadline.passed, f"it did not happen\n{self.screen}"
             await self._pilot.pause(0.1)
         return found
 
     async def sees(self, *texts: str) -> str:
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline()
         while not all(text in self.screen for text in texts):
-            assert time.monotonic() < deadline, f"{texts} did not appear\n{self.screen}"
+            assert not deadline.passed, f"{texts} did not appear\n{self.screen}"
             await self._pilot.pause(0.1)
         return self.screen
 
     async def sees_no(self, text: str) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline()
         while text in self.screen:
-            assert time.monotonic() < deadline, f"{text} did not go away\n{self.screen}"
+            assert not deadline.passed, f"{text} did not go away\n{self.screen}"
             await self._pilot.pause(0.1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import socket
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from tests.coordinate.brains.api_server import PROVIDERS, TOKENS, ApiServer, Turn, serving, tools_of
 from tests.coordinate.brains.support import ANSWER, case
+from tests.patience import patience
 
 from maestro.coordinate import Assessment, BrainSettings, Policy
 from maestro.coordinate.brains import brain_named
@@ -35,7 +37,7 @@ def assessed(api: ApiServer, *turns: Turn, **settings: Any) -> Assessment:
         "base_url": api.base_url,
         "model": "test-model",
         "api_key_env": "MY_KEY",
-        "timeout": 30,
+        "timeout": math.ceil(patience()),
     }
     chosen = BrainSettings(kind="api", **usual | settings)
     env = {"HOME": os.environ["HOME"], "MAESTRO_HOME": os.environ["MAESTRO_HOME"], "MY_KEY": KEY}

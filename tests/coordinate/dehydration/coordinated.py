@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 
 class Coordinated(Stage):

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from tests.cli.escalated import decide, escalate
 from tests.coordinate.dehydration.coordinated import Coordinated
-from tests.fleet.typing.stage import until
+from tests.patience import until
 
 VISION = """# The shop
 

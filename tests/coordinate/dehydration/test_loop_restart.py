@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.coordinate.dehydration.coordinated import Coordinated
 from tests.coordinate.loop.overseen import Overseen, asks
-from tests.fleet.typing.stage import until
+from tests.patience import until
 
 POLICY: dict[str, Any] = {
     "rules": [{"pattern": "which colour.*", "answer": "Choose 2"}],

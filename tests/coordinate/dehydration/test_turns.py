@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from tests.coordinate.dehydration.coordinated import Coordinated
-from tests.fleet.typing.stage import until
+from tests.patience import until
 
 ASKS = {"ask": {"question": "Which <database>?", "header": "Data", "options": ["SQLite", "PostgreSQL"]}}
 WORKS = {"tool": {"name": "Read", "input": {"file_path": "a.py"}, "seconds": 600}}

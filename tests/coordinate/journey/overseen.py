@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.fleet.crew.seen import close_panes
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import told_by, until
 
 NAMES = ("yes", "always", "no", "*")
 _ENTRY = re.compile(r"^## (.+?)$.*?^<!-- (\S+) -->$", re.MULTILINE | re.DOTALL)
@@ -68,7 +69,7 @@ class Overseen(Stage):
         """End a loop as Ctrl-C does; what it said."""
         assert loop.poll() is None, loop.communicate()
         loop.send_signal(signal.SIGINT)
-        out, err = loop.communicate(timeout=60)
+        out, err = told_by(loop)
         assert (loop.returncode, err) == (0, ""), (out, err)
         return out
 

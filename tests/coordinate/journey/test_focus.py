@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from tests.coordinate.journey.overseen import Overseen, ask, may, require_whole_log
-from tests.fleet.typing.stage import until
+from tests.patience import until
 
 POLICY: dict[str, Any] = {
     "preset": "autonomous",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.coordinate.journey.overseen import Overseen, ask, require_whole_log, words_of
-from tests.fleet.typing.stage import until
+from tests.patience import until
 from tests.support import SOAK
 
 from maestro.errors import Conflict
@@ -67,6 +67,7 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_oversight_survives_kills(stage: Overseen) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.coordinate.journey.overseen import Overseen, ask, may, require_whole_log
-from tests.fleet.typing.stage import until
+from tests.patience import until
 
 # No rules: nothing but a precedent can answer.
 POLICY: dict[str, Any] = {"preset": "autonomous", "rules": []}

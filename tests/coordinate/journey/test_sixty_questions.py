@@ -11,8 +11,9 @@ import time
 from collections import Counter
 from typing import Any, Literal, NamedTuple
 
+import pytest
 from tests.coordinate.journey.overseen import Overseen, ask, may, require_whole_log, words_of
-from tests.fleet.typing.stage import PATIENCE, until
+from tests.patience import PATIENCE, Deadline, until
 
 POLICY: dict[str, Any] = {
     "preset": "autonomous",
@@ -150,11 +151,11 @@ def be_human(stage: Overseen, sessions: dict[str, str]) -> dict[str, dict[str, A
     """Answer what waits until nothing is left; the escalation of each."""
     waiting = {key for key, planned in PLANS.items() if planned.by != "engine"}
     met: dict[str, dict[str, Any]] = {}
-    deadline = time.monotonic() + 2 * PATIENCE
+    deadline = Deadline(2 * PATIENCE)
     while waiting:
         stage.require_running()
         require_answered_by_rules(stage, sessions)
-        assert time.monotonic() < deadline, f"{waiting}\n{stage.screens(sessions)}\n{stage.decisions()[-5:]}"
+        assert not deadline.passed, f"{waiting}\n{stage.screens(sessions)}\n{stage.decisions()[-5:]}"
         for view in stage.inbox():
             key = key_of(stage, view["question"], sessions)
             if key not in met:
@@ -162,7 +163,7 @@ def be_human(stage: Overseen, sessions: dict[str, str]) -> dict[str, dict[str, A
                 settle(stage, view, key)
                 met[key] = view
                 waiting.discard(key)
-                deadline = time.monotonic() + 2 * PATIENCE
+                deadline = Deadline(2 * PATIENCE)
         time.sleep(0.1)
     return met
 
@@ -195,6 +196,7 @@ def settle(stage: Overseen, view: dict[str, Any], key: str) -> None:
         assert stage.sent(session, f"go on after {key}")["state"] == "submitted"
 
 
+@pytest.mark.more
 def test_sixty_questions_of_six_workers(stage: Overseen) -> None:
     assert len(PLANS) == 60
     stage.policy(**POLICY)

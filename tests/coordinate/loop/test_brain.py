@@ -10,7 +10,8 @@ import pytest
 from tests.coordinate.brains.support import told
 from tests.coordinate.brains.test_headless import recorded
 from tests.coordinate.loop.overseen import Overseen, asks
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 PROBE = "What do you mean?"
 UNSURE, SURE = told(confidence=0.4), told(confidence=0.9)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from tests.coordinate.loop.overseen import Overseen, asks, waits_for
-from tests.fleet.typing.stage import Stage, staged, until
+from tests.fleet.typing.stage import Stage, staged
+from tests.patience import until
 from tests.support import SOAK
 
 from maestro import processes

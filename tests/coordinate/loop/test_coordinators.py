@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.coordinate.loop.overseen import Overseen, asks
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
 from tests.fleet.typing.test_queue import session_of
+from tests.patience import until
 
 from maestro.errors import Refused
 from maestro.server.client import Daemon

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 from tests.coordinate.loop.overseen import Overseen, asks, waits_for
-from tests.fleet.typing.stage import BIN, Stage, until
+from tests.fleet.typing.stage import BIN, Stage
+from tests.patience import end_of, told_by, until
 
 ESCAPE, CTRL_C, UP, RIGHT = "\x1b", "\x03", "\x1b[A", "\x1bOC"
 MENU = "Oversight interrupted. What would you like to do?"
@@ -132,7 +133,7 @@ def test_the_menu(stage: Stage, overseen: Overseen, open_terminals: list[Termina
     terminal.see(MENU, 4)
     terminal.press("3\n")
     terminal.see("The debrief is in")
-    assert terminal.process.wait(30) == 0
+    assert end_of(terminal.process) == 0
     assert terminal.modes() == terminal.before
     text = (overseen.folder("menued") / "DEBRIEF.md").read_text()
     assert "stopped." in text
@@ -155,7 +156,7 @@ def test_a_wrong_worker_is_said_and_the_menu_stays(
     assert "nobody" in terminal.shown.rsplit("What?", 1)[1]
     terminal.press(CTRL_C)
     terminal.see("The debrief is in")
-    assert terminal.process.wait(30) == 0
+    assert end_of(terminal.process) == 0
     assert terminal.modes() == terminal.before
 
 
@@ -179,7 +180,7 @@ def test_arrow_keys_open_nothing(stage: Stage, overseen: Overseen, open_terminal
     terminal.see(MENU)
     terminal.press("3\n")
     terminal.see("The debrief is in")
-    assert terminal.process.wait(30) == 0
+    assert end_of(terminal.process) == 0
 
 
 def test_when_all_are_done_synthesis_is_offered(
@@ -193,7 +194,7 @@ def test_when_all_are_done_synthesis_is_offered(
     assert not (overseen.folder("through") / "DEBRIEF.md").exists()
     terminal.press("\n")
     terminal.see("The debrief is in")
-    assert terminal.process.wait(30) == 0
+    assert end_of(terminal.process) == 0
     assert terminal.modes() == terminal.before
 
 
@@ -203,6 +204,6 @@ def test_without_a_terminal_ctrl_c_ends_it_with_a_debrief(stage: Stage, overseen
     assert running.stdout is not None
     assert any("answered “Which colour?”" in line for line in running.stdout), "it is in its loop"
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=30)
+    out, err = told_by(running)
     assert running.returncode == 0, err
     assert "Stopped. The debrief is in" in out

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.coordinate.loop.overseen import Overseen
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 from maestro.errors import Conflict
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from tests.coordinate.loop.overseen import Overseen, asks
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import end_of, until
 from tests.support import Maestro
 
 from maestro.errors import Conflict, InvalidInput
@@ -140,7 +141,7 @@ def test_where_the_human_looks_nothing_is_idle(stage: Stage, overseen: Overseen)
     human.leave()
     stage.until_said(session, "It is Blue.")
     running.terminate()
-    running.wait(30)
+    end_of(running)
 
 
 def test_two_of_one_name_are_refused(stage: Stage, overseen: Overseen) -> None:
@@ -154,7 +155,7 @@ def test_two_of_one_name_are_refused(stage: Stage, overseen: Overseen) -> None:
     assert "An oversight named “busy” runs in this project already." in second.stderr
     assert "--as NAME" in second.stderr
     first.terminate()
-    first.wait(30)
+    end_of(first)
     overseen.once(of="busy")
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.fleet.typing.stage import Stage, staged
+from tests.patience import patience
 
 from maestro.ledger import decisions, escalations, precedents
 from maestro.ledger.database import open_database, sqlite_url
@@ -98,7 +99,7 @@ class _Connection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(60)
+        self.sock.settimeout(patience(60))
         self.sock.connect(self._path)
 
 

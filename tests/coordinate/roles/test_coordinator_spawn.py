@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.coordinate.roles.panes import events_of, inside, shown_task, task
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 
 def test_a_coordinator_is_told_its_work_and_its_children_are_its_own(stage: Stage) -> None:

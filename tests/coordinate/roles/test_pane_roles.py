@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from tests.coordinate.roles.panes import daemon_as, inside, spawn, token_of
 from tests.coordinate.roles.test_role_matrix import IN_PANES
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 from maestro.errors import Refused
 from maestro.server.client import Daemon

@@ -8,7 +8,8 @@ import subprocess
 from typing import Any
 
 from tests.coordinate.roles.panes import events_of, inside, notify_of, shown_task, spawn, task
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 from maestro.errors import Refused
 

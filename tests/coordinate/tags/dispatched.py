@@ -6,10 +6,10 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
+from tests.patience import until
 from tests.support import BIN, Maestro
 
 from maestro.coordinate.tags.tag_files import ProjectTags
@@ -49,9 +49,8 @@ class Office:
         return path.read_text().splitlines() if path.exists() else []
 
     def wait_until_handled(self) -> None:
-        """Until the tool has begun with something; the test's own time limit bounds it."""
-        while not self.handled:
-            time.sleep(0.02)
+        """Until the tool has begun with something."""
+        until(lambda: self.handled)
 
     def dispatch(self, *more: str) -> list[dict[str, Any]]:
         done = self.maestro("tag", "dispatch", "--json", *more, timeout=120)

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.coordinate.tags.dispatched import Office, kill
+from tests.patience import patience, told_by
 from tests.support import Maestro
 
 from maestro import processes
@@ -104,7 +105,7 @@ def test_a_killed_run_is_told_and_not_begun_again(office: Office) -> None:
     office.wait_until_handled()
     [runner] = office.runners()
     kill(runner)
-    processes.wait_for_end(runner, 30)
+    processes.wait_for_end(runner, patience(30))
     [told] = office.dispatch()
     assert told["outcome"] == "failed"
     assert "interrupted" in told["reason"]
@@ -202,7 +203,7 @@ def test_who_stops_waiting_stops_nothing(office: Office) -> None:
     waiting = office.maestro.start("tag", "dispatch")
     office.wait_until_handled()
     waiting.send_signal(signal.SIGINT)
-    _, complaint = waiting.communicate(timeout=60)
+    _, complaint = told_by(waiting)
     assert waiting.returncode == 130
     assert f"{tag_id}-1 goes on" in complaint
     gate.touch()

@@ -53,6 +53,7 @@ def settle(office: Office) -> None:
         office.wait_for_runs()
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_each_tag_is_handled_once(maestro: Maestro) -> None:
@@ -77,6 +78,7 @@ def test_each_tag_is_handled_once(maestro: Maestro) -> None:
     assert list(office.project.rglob("*.tmp")) == []
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_nothing_is_handled_twice_when_runs_are_killed_too(maestro: Maestro) -> None:

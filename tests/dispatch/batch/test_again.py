@@ -6,24 +6,16 @@ import json
 import random
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.dispatch.batch.conftest import Stage
 from tests.dispatch.support import script
-from tests.support import SOAK
+from tests.patience import end_of, until
+from tests.support import SOAK, some_in_test
 
 KILLS = 100 if SOAK else 2
 TIMEOUTS = 200 if SOAK else 3
-
-
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited for: {what}"
-        time.sleep(0.02)
 
 
 def text_of(stage: Stage, name: str) -> str:
@@ -164,9 +156,9 @@ def test_ctrl_c_and_then_resume(stage: Stage) -> None:
         third="echo done",
     )
     process = stage.start("--concurrent", "1")
-    wait_until((stage.project / "started").exists, "the second agent")
+    until((stage.project / "started").exists, "the second agent")
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    assert end_of(process) == 130
     assert stage.alive() == {}
     assert {row["name"]: row["status"] for row in stage.summary["agents"]} == {
         "first": "success",
@@ -189,7 +181,7 @@ def test_after_a_kill_what_was_alive_is_ended_and_run_again(stage: Stage) -> Non
         coder=f"echo x >> tries; [ $(wc -l < tries) -ge 2 ] && {{ echo ok; exit 0; }}\n{deaf}\nsleep 300"
     )
     process = stage.start()
-    wait_until((stage.project / "deaf").exists, "the agent's child")
+    until((stage.project / "deaf").exists, "the agent's child")
     process.kill()
     process.wait()
     assert stage.alive(), "the agent has outlived its dispatcher"
@@ -204,11 +196,11 @@ def test_a_run_that_came_to_its_end_unseen_is_not_run_again(stage: Stage) -> Non
     """The dispatcher dies, the agent does not: its own words say that it has finished."""
     stage.write(coder=script({"run": ["sh", "-c", "echo x >> tries; while [ ! -e go ]; do sleep 0.05; done"]}, {"say": "all done"}))  # fmt: skip
     process = stage.start("--to", "scripted")
-    wait_until((stage.project / "tries").exists, "the agent")
+    until((stage.project / "tries").exists, "the agent")
     process.kill()
     process.wait()
     (stage.project / "go").touch()
-    wait_until(lambda: not stage.alive(), "the agent's end")
+    until(lambda: not stage.alive(), "the agent's end")
     assert stage.run("--resume").returncode == 0
     assert (stage.project / "tries").read_text() == "x\n"
     row = stage.row("coder")
@@ -220,7 +212,7 @@ def test_a_run_that_came_to_its_end_unseen_is_not_run_again(stage: Stage) -> Non
 def test_a_restart_ends_what_is_left_and_keeps_what_there_is(stage: Stage) -> None:
     stage.write(coder="touch begun; sleep 300")
     process = stage.start()
-    wait_until((stage.project / "begun").exists, "the agent")
+    until((stage.project / "begun").exists, "the agent")
     process.kill()
     process.wait()
     stage.write(coder="echo anew")
@@ -232,7 +224,7 @@ def test_a_restart_ends_what_is_left_and_keeps_what_there_is(stage: Stage) -> No
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("seed", range(KILLS))
+@pytest.mark.parametrize("seed", some_in_test(range(KILLS)))
 def test_killed_at_any_moment(stage: Stage, seed: int) -> None:
     """kill -9 of the dispatcher at a random moment, then --resume, which may be killed as well."""
     chance = random.Random(seed)
@@ -265,6 +257,7 @@ def test_killed_at_any_moment(stage: Stage, seed: int) -> None:
     assert not list(Path(stage.results).glob("*.tmp"))
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_timeouts_leave_nothing_alive(stage: Stage) -> None:
@@ -277,7 +270,7 @@ def test_timeouts_leave_nothing_alive(stage: Stage) -> None:
     ]
     stage.write_files({f"agent-{n}.txt": bodies[n % len(bodies)] for n in range(TIMEOUTS)})
     done = stage.run("--timeout", "1", "--concurrent", "10", timeout=3600)
-    wait_until(lambda: stage.alive() == {}, "the end of all", seconds=5)
+    until(lambda: stage.alive() == {}, "the end of all", seconds=5)
     assert done.returncode == min(TIMEOUTS, 100)
     assert {(row["status"], row["exit_code"]) for row in stage.summary["agents"]} == {("timeout", 124)}
     assert {path.read_text() for path in stage.results.glob("*.exit")} == {"124\n"}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-import time
 from pathlib import Path
 
 import pytest
 from tests.dispatch.batch.conftest import Stage
+from tests.patience import end_of, patience, until
 
 
 def test_two_agents_two_files(repository: Stage) -> None:
@@ -60,10 +61,12 @@ def test_statuses_and_exit_codes(stage: Stage) -> None:
         silent="true",
         broken="echo no >&2; exit 3",
         killed="kill -9 $$",
-        slow="echo begun; sleep 60",
+        slow="echo begun; sleep 600",
         limited="echo usage limit reached >&2; exit 1",
     )
-    done = stage.run("--timeout", "3", "--max-wait", "0")
+    # The others have to end by then.
+    limit = math.ceil(patience(3))
+    done = stage.run("--timeout", str(limit), "--max-wait", "0", timeout=60 + limit)
     assert done.returncode == 6
     found = {row["name"]: (row["status"], row["exit_code"]) for row in stage.summary["agents"]}
     assert found == {
@@ -82,7 +85,7 @@ def test_statuses_and_exit_codes(stage: Stage) -> None:
     assert stage.summary["batch_status"] == "partial_failure"
     types = {error["agent"]: error["type"] for error in stage.summary["errors"]}
     assert (types["slow"], types["broken"], types["limited"]) == ("timeout", "runtime", "quota")
-    assert "slow: TIMEOUT (exceeded 3s)" in done.stdout
+    assert f"slow: TIMEOUT (exceeded {limit}s)" in done.stdout
     assert "broken: FAILED (exit 3)" in done.stdout
 
 
@@ -289,15 +292,13 @@ def test_json(stage: Stage) -> None:
 def test_two_batches_in_one_folder(stage: Stage) -> None:
     stage.write(coder="mkfifo wait; cat wait; echo done")
     first = stage.start()
-    deadline = time.monotonic() + 30
-    while not (stage.project / "wait").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    until((stage.project / "wait").exists)
     for words in ((), ("--resume",), ("--restart",)):
         second = stage.run(*words)
         assert second.returncode == 4
         assert f"A batch is running in {stage.folder} (pid {first.pid})." in second.stderr
     (stage.project / "wait").write_text("")
-    assert first.wait(30) == 0
+    assert end_of(first) == 0
     assert stage.row("coder")["status"] == "success"
 
 

@@ -4,22 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tests.support import Maestro
-
-PATIENCE = 30.0
-
-
-def until(probe: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + PATIENCE
-    while not (found := probe()):
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.1)
-    return found
 
 
 def panes(maestro: Maestro, fleet: str = "maestro") -> list[str]:

@@ -11,7 +11,8 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from tests.fleet.crew.seen import agents, panes, until
+from tests.fleet.crew.seen import agents, panes
+from tests.patience import patience, until
 from tests.support import SOAK, Maestro
 
 from maestro import processes
@@ -64,7 +65,7 @@ def test_a_fleet_goes_up_and_down_and_comes_back(maestro: Maestro, script: Any) 
     record = lifecycle.read_record(maestro.home)
     assert record
     os.kill(record["pid"], signal.SIGKILL)
-    assert processes.wait_for_end(record["pid"], 10)
+    assert processes.wait_for_end(record["pid"], patience(10))
     assert outcomes(maestro.json("up")) == ["alive"] * 4
     # tmux dies, as at a reboot: what is gone is said, and resumed on request.
     subprocess.run(["tmux", "-S", maestro.home.path("fleets", "crew"), "kill-server"], check=True)
@@ -92,6 +93,7 @@ def test_a_faulty_fleet_file_names_its_line(maestro: Maestro) -> None:
     assert (missing.returncode, "There is no nothing.yml" in missing.stderr) == (3, True)
 
 
+@pytest.mark.more
 def test_whoever_only_looks_does_not_start_what_is_just_ended(maestro: Maestro, spawn: Any) -> None:
     over = threading.Event()
 
@@ -114,6 +116,7 @@ def test_whoever_only_looks_does_not_start_what_is_just_ended(maestro: Maestro, 
     assert os.listdir(maestro.home.path("fleets")) == []
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 def test_many_panes_leave_nothing_behind(maestro: Maestro, script: Any) -> None:

@@ -10,13 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.fleet.crew.seen import agents, panes, until
+from tests.fleet.crew.seen import agents, panes
+from tests.patience import patience, until
 from tests.support import SOAK, Maestro
 
 from maestro.errors import MaestroError
 from maestro.server import lifecycle
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_spawn_and_stop_survive_kills_of_the_daemon(
@@ -43,7 +45,7 @@ def test_spawn_and_stop_survive_kills_of_the_daemon(
         if record and lifecycle.is_alive(record):
             os.kill(record["pid"], signal.SIGKILL)
         try:
-            answer: dict[str, Any] = going.result(90)
+            answer: dict[str, Any] = going.result(patience(90))
         except MaestroError:
             return None
         return answer

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from tests.patience import end_of, patience
 from tests.support import BIN, SOAK, Maestro
 
 from maestro.errors import MaestroError
@@ -39,14 +40,14 @@ def interrupted_wait(maestro: Maestro, chance: random.Random) -> None:
         "--fleet",
         "maestro",
         "--timeout",
-        "20",
+        str(patience(20)),
     ]
     waiting = subprocess.Popen(words, env=maestro.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         waiting.wait(chance.uniform(0.0, 0.15))
     except subprocess.TimeoutExpired:
         waiting.send_signal(chance.choice([signal.SIGKILL, signal.SIGINT]))
-    waiting.wait(30)
+    end_of(waiting)
 
 
 def kill_daemon(maestro: Maestro) -> None:
@@ -55,6 +56,7 @@ def kill_daemon(maestro: Maestro) -> None:
         os.kill(record["pid"], signal.SIGKILL)
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_every_notification_is_picked_up_once(maestro: Maestro, spawn: Callable[..., dict[str, Any]]) -> None:
@@ -84,10 +86,10 @@ def test_every_notification_is_picked_up_once(maestro: Maestro, spawn: Callable[
             elif disturbance < 0.28:
                 kill_daemon(maestro)
             for done in going:
-                done.result(60)
+                done.result(patience(60))
             picked: list[str] = []
             while len(picked) < len(notified):
-                found = wait(maestro, 20)
+                found = wait(maestro, patience(20))
                 assert found is not None, f"trial {trial}: {set(notified) - set(picked)} was never picked up"
                 picked.append(found)
                 body = {"pane": found, "state": "working", "fleet": "maestro"}

@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.fleet.crew.seen import agents, panes, until
+from tests.fleet.crew.seen import agents, panes
+from tests.patience import patience, until
 from tests.support import Maestro
 
 from maestro import processes
@@ -143,14 +144,14 @@ def test_waiting_for_a_pane(maestro: Maestro, spawn: Any) -> None:
         "STATUS total=2 working=2 unchecked=0 error=0 done=0 checked=0 focused=0",
     ]
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(maestro, "fleet", "coordinate-wait", "--timeout", "25")
+        waiting = pool.submit(maestro, "fleet", "coordinate-wait", "--timeout", str(patience(25)))
         maestro("fleet", "notify", "unchecked", "--pane", "One")
-        first_line, capture = waiting.result(30).stdout.split("\n", 1)
+        first_line, capture = waiting.result(patience(30)).stdout.split("\n", 1)
     assert first_line.split("|")[1:3] == ["unchecked", "One"]
     told = json.loads(capture)
     assert (told["sessionId"], "I am at work on it." in told["content"]) == (one["id"], True)
     maestro("fleet", "notify", "error", "--pane", two["id"])
-    other = maestro("fleet", "coordinate-wait", "--timeout", "5", "--as", "somebody-else").stdout
+    other = maestro("fleet", "coordinate-wait", "--timeout", str(patience(5)), "--as", "somebody-else").stdout
     assert other.split("\n")[0].split("|")[1:3] == ["error", "Two"], (
         "two coordinators do not take the same pane"
     )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.patience import end_of, patience, run
 
 from maestro.agents.launch import OwnFolders
 from maestro.errors import NotFound
@@ -67,9 +68,7 @@ class Room:
 
     def run(self, *argv: str, **changed: object) -> subprocess.CompletedProcess[str]:
         words = isolated(argv, self.sandbox(**changed), shutil.which("bwrap"))
-        return subprocess.run(
-            words, capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL
-        )
+        return run(words, text=True, stdin=subprocess.DEVNULL)
 
     def shell(self, script: str, **changed: object) -> subprocess.CompletedProcess[str]:
         return self.run("sh", "-c", script, **changed)
@@ -157,8 +156,8 @@ def test_it_reports_to_a_daemon_that_was_started_again_meanwhile(room: Room) -> 
         ear.start()
         child.stdin.write("go\n")
         child.stdin.flush()
-        assert child.wait(timeout=60) == 0
-        ear.join(timeout=60)
+        assert end_of(child) == 0
+        ear.join(timeout=patience(60))
         assert heard == [b"report"]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
+from tests.patience import run
 
 from maestro.agents.launch import LaunchPlan, LaunchRequest, Mode
 from maestro.agents.registry import launcher_named, launchers_of
@@ -119,7 +119,7 @@ def test_an_agent_begins_with_the_usual_signals(place: Path) -> None:
     )
     argv = entry_argv(str(path))
     script = f"trap '' INT HUP QUIT; exec {' '.join(argv)}"
-    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True, timeout=30)
+    done = run(["sh", "-c", script], text=True, check=True)
     ignored = int(done.stdout.split()[1], 16)
     usual = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGTERM, signal.SIGXFSZ)
     assert [number for number in usual if ignored >> (number - 1) & 1] == []

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.patience import run
 from tests.support import clean_env
 
 from maestro.agents.launch import LONGEST_IN_ARGV, Launcher, LaunchPlan, LaunchRequest
@@ -141,7 +142,7 @@ class Pane:
 
     def enter(self, plan: LaunchPlan, env: dict[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
         self.file.write_bytes(launch_file(plan, env, str(cwd)))
-        return subprocess.run(
+        return run(
             entry_argv(str(self.file)),
             env={
                 "TERM": "tmux-256color",
@@ -150,10 +151,7 @@ class Pane:
                 "PATH": "/nowhere",
             },
             cwd="/",
-            capture_output=True,
             text=True,
-            check=False,
-            timeout=60,
         )
 
 

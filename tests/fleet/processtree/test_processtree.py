@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from tests.patience import run
 from tests.support import SOAK
 
 from maestro.fleet.processtree import ProcessId, end_tree, members
@@ -152,12 +153,9 @@ assert killed.poll() == -9, killed.poll()
 assert spared.poll() is None
 spared.kill(); spared.wait()
 """
-    done = subprocess.run(
+    done = run(
         [sys.executable, "-c", program],
         env=dict(os.environ) | {"MAESTRO_SESSION_ID": SESSION},
-        check=False,
-        timeout=60,
-        capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.patience import PATIENCE, patience, within
 from tests.support import clean_env
 
 from maestro.fleet.facts import Pane, PaneRef
@@ -24,7 +25,6 @@ from maestro.fleet.states import Look, PaneStates
 from maestro.fleet.tmux import Tmux
 from maestro.fleet.wait import Waited, coordinate_wait
 
-PATIENCE = 30.0
 QUIET = ("cat", "-")
 
 
@@ -32,7 +32,7 @@ def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
     @functools.wraps(test)
     def run(*args: Any, **named: Any) -> None:
         async def bounded() -> None:
-            async with asyncio.timeout(PATIENCE * 2):
+            async with within(2 * PATIENCE):
                 await test(*args, **named)
 
         asyncio.run(bounded())
@@ -41,13 +41,21 @@ def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
 
 
 class Clock:
-    """The real time, which a test may put forward."""
+    """The real time, which a test may put forward, or stop for a while."""
 
     def __init__(self) -> None:
         self.ahead = 0
+        self._stopped: int | None = None
 
     def __call__(self) -> int:
-        return time.time_ns() // 1_000_000 + self.ahead
+        return time.time_ns() // 1_000_000 + self.ahead if self._stopped is None else self._stopped
+
+    def stop(self) -> None:
+        self._stopped = self()
+
+    def go_on(self) -> None:
+        """It is as late as if it had never stopped."""
+        self._stopped = None
 
 
 class Human:
@@ -132,17 +140,17 @@ class Floor:
         return human
 
     async def until(self, holds: Callable[[Look], bool]) -> Look:
-        async with asyncio.timeout(PATIENCE):
+        async with within():
             while True:
                 news = self.states.news()
                 look = await self.states.look()
                 if holds(look):
                     return look
-                await self.states.wait(news, PATIENCE)
+                await self.states.wait(news, patience())
 
     async def see(self, ref: PaneRef, text: str, *, joined: bool = False) -> str:
         """The screen once it shows `text`; tmux does not tell when a screen changes."""
-        async with asyncio.timeout(PATIENCE):
+        async with within():
             while True:
                 screen = await self.tmux.capture(ref)
                 screen = screen.replace("\n", "") if joined else screen
@@ -152,13 +160,13 @@ class Floor:
 
     async def ended(self, pane: Pane) -> Pane:
         """Its screen and its exit, once tmux knows both; they come in any order."""
-        async with asyncio.timeout(PATIENCE):
+        async with within():
             while True:
                 news = self.states.news()
                 found = await self.tmux.pane(pane.pane_id)
                 if found.dead and found.exit_status is not None:
                     return found
-                await self.states.wait(news, PATIENCE)
+                await self.states.wait(news, patience())
 
     def outside(self, *words: str, said: bytes = b"") -> bytes:
         """tmux as somebody else runs it."""
@@ -190,7 +198,8 @@ async def sweep(floor: Floor, coordinator: str = "boss", **options: object) -> W
 async def blocked(floor: Floor, coordinator: str = "boss") -> asyncio.Task[Waited]:
     """A wait that has swept and sleeps."""
     waiting = floor.states._waiting
-    task = asyncio.create_task(coordinate_wait(floor.states, coordinator, timeout=PATIENCE))
-    while floor.states._waiting == waiting:  # noqa: ASYNC110 - that somebody waits is no event
+    task = asyncio.create_task(coordinate_wait(floor.states, coordinator, timeout=patience(2 * PATIENCE)))
+    while floor.states._waiting == waiting and not task.done():  # noqa: ASYNC110 - that somebody waits is no event
         await asyncio.sleep(0)
+    assert not task.done(), f"it did not wait: {task.result().first_line}"
     return task

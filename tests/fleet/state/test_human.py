@@ -92,10 +92,16 @@ async def test_the_lapse_of_focus_wakes_by_itself(place: Path) -> None:
     async with Floor(place) as floor:
         floor.states = PaneStates(floor.tmux, floor.clock, focus_idle=1)
         floor.tmux.on_change = floor.states.changed
+        # The focus lasts until somebody waits, however long that takes.
+        floor.clock.stop()
         pane, human = await floor.worker("w", "unchecked"), await floor.human()
         await human.look_at(pane.ref)
         human.press(b"x")
+        await floor.until(lambda look: look.states[pane.pane_id].focused)
+        # From here on tmux tells nothing: only the time can wake.
+        floor.tmux.on_change = lambda: None
         waiting = await blocked(floor)
+        floor.clock.go_on()
         assert (await waiting).first_line.startswith(pane.pane_id)
 
 

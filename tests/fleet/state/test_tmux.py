@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.fleet.state.floor import PATIENCE, QUIET, Floor, in_loop, visiting
+from tests.fleet.state.floor import QUIET, Floor, in_loop, visiting
+from tests.patience import within
 
 from maestro.errors import Conflict, DaemonError, InvalidInput, NotFound
 from maestro.fleet import reading
@@ -178,7 +179,7 @@ async def test_the_connection_comes_back(place: Path) -> None:
 async def test_the_hidden_session_comes_back(place: Path) -> None:
     async with Floor(place) as floor:
         floor.outside("kill-session", "-t", "=_maestro")
-        async with asyncio.timeout(PATIENCE):
+        async with within():
             while True:
                 try:
                     found = await floor.tmux.panes()

@@ -271,7 +271,7 @@ async def test_no_wake_is_lost(place: Path) -> None:
     to somebody once: never lost, never twice."""
     trials = 1000 if SOAK else 60
     chance = random.Random(4)
-    async with asyncio.timeout(900), Floor(place) as floor:
+    async with Floor(place) as floor:
         workers = [await floor.worker(f"w{number}", "working") for number in range(3)]
         given: asyncio.Queue[str] = asyncio.Queue()
         stop = asyncio.Event()

@@ -14,20 +14,20 @@ import sys
 import tempfile
 import termios
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.patience import patience, until
 from tests.support import BIN, Maestro, clean_env, end_all_of, forbid_start
 
 from maestro import processes
+from maestro.errors import TimedOut
 from maestro.server import lifecycle
 
-__all__ = ["BIN", "Human", "Stage", "children", "staged", "until"]
+__all__ = ["BIN", "Human", "Stage", "children", "staged"]
 
-PATIENCE = 30.0
 IDLES = ({"say": "I am ready."},)
 AGENT = (sys.executable, "-m", "maestro.testing.scripted_agent")
 # Starts a program in front of the terminal, as a shell does, and stays away when it is stopped: tmux would wake it.
@@ -42,16 +42,6 @@ if not child:
     os.execvp(sys.argv[1], sys.argv[1:])
 os.waitpid(child, 0)
 """
-
-
-def until(probe: Callable[[], Any], describe: Callable[[], object] = str) -> Any:
-    deadline, pause = time.monotonic() + PATIENCE, 0.03
-    while not (found := probe()):
-        assert time.monotonic() < deadline, f"it did not happen\n{describe()}"
-        # Each probe is work for the daemon, which then has less time for what is waited for.
-        time.sleep(pause)
-        pause = min(0.25, pause * 1.4)
-    return found
 
 
 def children(pid: int) -> list[int]:
@@ -232,6 +222,11 @@ class Stage:
         told: dict[str, Any] = json.loads(done.stdout)
         return told
 
+    def times_out(self, session: str, message: str, reason: str) -> None:
+        """Sends a prompt that is held for this reason for longer than its sender waits; it stays queued."""
+        done = self.prompt(session, message, "--timeout", str(patience(1.5)))
+        assert (done.returncode, reason in done.stderr) == (TimedOut.exit_code, True), done.stderr
+
     def queued(self, session: str, message: str) -> str:
         body = {"message": message, "wait": False}
         return str(self.maestro.daemon.call("POST", f"/api/sessions/{session}/prompt", body)["id"])
@@ -325,7 +320,7 @@ class Stage:
         record = lifecycle.read_record(self.maestro.home)
         if record and lifecycle.is_alive(record):
             os.kill(record["pid"], signal.SIGKILL)
-            assert processes.wait_for_end(record["pid"], 10)
+            assert processes.wait_for_end(record["pid"], patience(10))
 
     def close(self) -> None:
         self.send_everybody_home()

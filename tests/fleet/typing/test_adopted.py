@@ -8,7 +8,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 WAITS = ({"wait": True}, {"say": "Got: ${prompt}"})
 SHOWS = "? for shortcuts"

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.patience import within
 
 from maestro.agents.questions import Option, Question
 from maestro.agents.screen import UNKNOWN, Screen
@@ -128,7 +129,7 @@ def test_news_that_comes_between_a_look_and_the_wait_is_not_missed() -> None:
         channels = Channels()
         news = channels.news("sess_1")
         channels.ring("sess_1")  # while we look
-        async with asyncio.timeout(5):
+        async with within():
             await channels.wait(news, 60)
         other = channels.news("sess_1")
         assert not other.is_set()
@@ -146,7 +147,7 @@ def test_a_waiting_hook_is_let_go_when_its_question_is_over() -> None:
         while channels.waiting("sess_1", "ques_1") is None:  # noqa: ASYNC110 - that it waits is no event
             await asyncio.sleep(0)
         await end(channels)
-        async with asyncio.timeout(5):
+        async with within():
             said = await waiting
         assert channels.waiting("sess_1", "ques_1") is None
         return said

@@ -9,7 +9,8 @@ import json
 from typing import Any, NamedTuple
 
 import pytest
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 SAY = {"*": [{"say": "Got: ${answer}"}]}
 REJECTED = "User rejected tool use"  # a No ends the turn: nothing more is said

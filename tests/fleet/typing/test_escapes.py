@@ -8,7 +8,8 @@ import pty
 import subprocess
 import threading
 
-from tests.fleet.typing.stage import BIN, Stage, until
+from tests.fleet.typing.stage import BIN, Stage
+from tests.patience import end_of, until
 
 from maestro.errors import Conflict
 
@@ -61,7 +62,7 @@ def on_a_terminal(stage: Stage, *words: str) -> str:
         stderr=slave,
     )
     os.close(slave)
-    process.wait(60)
+    end_of(process)
     reading.join()
     os.close(master)
     return b"".join(read).decode("utf-8", "surrogateescape")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
-from maestro.errors import Conflict, TimedOut, Uncertain
+from maestro.errors import Conflict, Uncertain
 
 COLOURS = {
     "ask": {
@@ -34,8 +35,7 @@ def test_a_draft_is_never_merged(stage: Stage) -> None:
 def test_where_a_human_looks_nobody_types(stage: Stage) -> None:
     session = stage.spawn("watched")
     human = stage.human(session)
-    done = stage.prompt(session, "when you have gone", "--timeout", "1.5")
-    assert (done.returncode, "human looks" in done.stderr) == (TimedOut.exit_code, True), done.stderr
+    stage.times_out(session, "when you have gone", "human looks")
     human.press("mine first\r")
     until(lambda: stage.heard(session) == ["mine first"])
     human.leave()

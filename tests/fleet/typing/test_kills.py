@@ -8,10 +8,12 @@ from __future__ import annotations
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
-from tests.fleet.typing.stage import Stage, staged, until
+from tests.fleet.typing.stage import Stage, staged
+from tests.patience import Deadline, patience, until
 from tests.support import SOAK
 
 from maestro.errors import MaestroError
@@ -39,7 +41,7 @@ def during_a_kill(stage: Stage, session: str, body: dict[str, Any], delay: float
         time.sleep(delay)
         stage.kill_daemon()
         try:
-            told: dict[str, Any] = going.result(120)
+            told: dict[str, Any] = going.result(patience(120))
         except MaestroError:
             return None
         return told
@@ -83,6 +85,7 @@ def _press_what_was_left(stage: Stage, session: str) -> None:
         until(lambda: not stage.explain(session)["draft"])
 
 
+@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_answers_survive_kills_of_the_daemon() -> None:
@@ -101,7 +104,7 @@ def test_answers_survive_kills_of_the_daemon() -> None:
                 assert told["state"] in SETTLED, told
             expected = f"Answer {number}: {label}"
             if told is not None and told["state"] == "submitted":
-                assert _answered(stage, session, number), told
+                until(partial(_is_answered, stage, session, number), str(told))
             elif not _answered(stage, session, number):
                 # Not typed, or not whole: a person finishes it.
                 stage.in_pane(session, "send-keys", "Escape")
@@ -116,10 +119,14 @@ def test_answers_survive_kills_of_the_daemon() -> None:
 
 
 def _answered(stage: Stage, session: str, number: int) -> bool:
-    """Whether the question got an answer, as soon as that can be told."""
-    deadline = time.monotonic() + 1.0
-    while time.monotonic() < deadline:
-        if any(text.startswith(f"Answer {number}:") for text in stage.said(session)):
-            return True
+    """Whether the question gets an answer in the next second or so."""
+    deadline = Deadline(1.0)
+    while not _is_answered(stage, session, number):
+        if deadline.passed:
+            return False
         time.sleep(0.05)
-    return False
+    return True
+
+
+def _is_answered(stage: Stage, session: str, number: int) -> bool:
+    return any(text.startswith(f"Answer {number}:") for text in stage.said(session))

@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.fleet.state.floor import PATIENCE, Floor, in_loop, visiting
-from tests.support import SOAK
+from tests.fleet.state.floor import Floor, in_loop, visiting
+from tests.patience import within
+from tests.support import SOAK, some_in_test
 
 from maestro.errors import Conflict
 from maestro.fleet.delivery import typable
@@ -141,7 +142,7 @@ class Bash:
         await self._shows(self._mark)
 
     async def _shows(self, text: str) -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with within():
             while text not in await self.tmux.capture(self.ref):  # noqa: ASYNC110 - tmux does not tell
                 await asyncio.sleep(0.002)
 
@@ -155,7 +156,7 @@ class Bash:
         readable = asyncio.Event()
         loop.add_reader(self._pipe, readable.set)
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with within():
                 while not said.endswith(b"\0"):
                     await readable.wait()
                     readable.clear()
@@ -207,7 +208,7 @@ async def test_what_is_known_to_break_out_does_not(place: Path, server: object) 
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("server", [bash_of_ours, bash_of_the_users])
+@pytest.mark.parametrize("server", some_in_test([bash_of_ours, bash_of_the_users]))
 def test_any_payload_arrives_whole_and_is_not_run(place: Path, server: object) -> None:
     assert callable(server)
     count = (10_000 if server is bash_of_ours else 1_000) if SOAK else 80

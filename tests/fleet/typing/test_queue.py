@@ -6,7 +6,8 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 from maestro.errors import Conflict, InvalidInput, Refused
 

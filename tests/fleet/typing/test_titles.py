@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.fleet.typing.stage import Stage, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import until
 
 WORKING, IDLE = "✦  Working… · scripted gemini", "◇  Ready · scripted gemini"
 

@@ -7,13 +7,13 @@ import signal
 import subprocess
 
 import pytest
-from tests.fleet.typing.stage import Stage, children, until
+from tests.fleet.typing.stage import Stage, children
+from tests.patience import until
 
 from maestro import processes
-from maestro.errors import Conflict, NotFound, TimedOut
+from maestro.errors import Conflict, NotFound
 
 SECRET_WORDS = "these words must not arrive anywhere"
-SHORT = ("--timeout", "1.5")
 
 
 def refused(stage: Stage, session: str, reason: str) -> None:
@@ -37,8 +37,7 @@ def test_a_name_is_not_the_beginning_of_another(stage: Stage) -> None:
 def test_a_pane_in_copy_mode_is_waited_for(stage: Stage) -> None:
     session = stage.spawn("copied")
     stage.in_pane(session, "copy-mode")
-    done = stage.prompt(session, "after the look back", *SHORT)
-    assert (done.returncode, "copy mode" in done.stderr) == (TimedOut.exit_code, True), done.stderr
+    stage.times_out(session, "after the look back", "copy mode")
     assert stage.heard(session) == []
     stage.in_pane(session, "send-keys", "-X", "cancel")
     until(lambda: stage.heard(session) == ["after the look back"])
@@ -48,8 +47,7 @@ def test_a_window_that_hands_keys_on_is_waited_for(stage: Stage) -> None:
     session = stage.spawn("together")
     stage.in_pane(session, "split-window", "-d", "cat", "-")
     stage.in_pane(session, "set-option", "-w", "synchronize-panes", "on")
-    done = stage.prompt(session, "for one pane only", *SHORT)
-    assert (done.returncode, "synchronize-panes" in done.stderr) == (TimedOut.exit_code, True), done.stderr
+    stage.times_out(session, "for one pane only", "synchronize-panes")
     stage.in_pane(session, "set-option", "-w", "synchronize-panes", "off")
     until(lambda: stage.heard(session) == ["for one pane only"])
     socket, pane = stage.place_of(session)

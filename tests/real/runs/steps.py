@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.dispatch.support import processes_of
+from tests.patience import patience
 from tests.real.fleet import RealFleet
 from tests.real.turns import Call, Failure, Reply, Silence, Text, Used, says
 from tests.support import BIN
@@ -100,7 +101,7 @@ def a_broken_api_fails_or_runs_out_of_time(fleet: RealFleet, habits: Habits) -> 
     if habits.gives_up:
         assert delegate(fleet, "Hello", code=1)["status"] == "failed"
     else:
-        told = delegate(fleet, "Hello", "--timeout", "15", code=124)
+        told = delegate(fleet, "Hello", "--timeout", str(patience(15)), code=124)
         assert "trying again after: HTTP 500" in told["error"]
 
 
@@ -108,7 +109,7 @@ def silence_ends_at_the_deadline(fleet: RealFleet) -> None:
     gate = threading.Event()
     fleet.load(afterwards=Silence(gate))
     try:
-        told = delegate(fleet, "Hello", "--timeout", "10", "--id", "silent", code=124)
+        told = delegate(fleet, "Hello", "--timeout", str(patience(10)), "--id", "silent", code=124)
     finally:
         gate.set()
     assert told["status"] == "timeout"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from tests.patience import patience
 from tests.real.all_three import all_three
 from tests.real.clis import CLIS
 from tests.real.fleet import RealFleet
@@ -53,7 +54,7 @@ def test_a_batch_of_nine(fleet: RealFleet) -> None:
     done = fleet.network.run(
         [
             str(BIN / "maestro"), "dispatch", str(prompts.parent), "--any-agent", "--json", "--stagger", "0",
-            "--concurrent", "3", "--timeout", "120", *(word for one in words for word in ("--to", one)),
+            "--concurrent", "3", "--timeout", str(patience(120)), *(word for one in words for word in ("--to", one)),
         ],
         env=fleet.env | VARIABLES, cwd=fleet.work, timeout=280,
     )  # fmt: skip

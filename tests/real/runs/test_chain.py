@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import patience
 from tests.real.all_three import all_three
 from tests.real.fleet import RealFleet
 from tests.real.runs.steps import VARIABLES
@@ -59,7 +60,7 @@ def _writing(files: dict[str, str]) -> str:
 
 
 def chain(fleet: RealFleet, *words: str, code: int) -> dict[str, Any]:
-    command = [str(BIN / "maestro"), "chain", "run", "-y", "--json", "--timeout", "120", *words]
+    command = [str(BIN / "maestro"), "chain", "run", "-y", "--json", "--timeout", str(patience(120)), *words]
     done = fleet.network.run(command, env=fleet.env | VARIABLES, cwd=fleet.work, timeout=280)
     assert done.returncode == code, done.stdout + done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
