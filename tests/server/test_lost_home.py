@@ -15,6 +15,7 @@ from tests.server.test_daemon import daemon_pids
 from tests.support import Maestro
 
 from maestro import processes
+from maestro.home import Home
 from maestro.server import lifecycle
 from maestro.server.ownership import Ownership
 
@@ -124,7 +125,7 @@ def test_agents_outlive_a_lost_home(maestro: Maestro, pid: int) -> None:
 
 def test_a_home_that_cannot_be_looked_at_is_not_lost(place: Path) -> None:
     """The path leads through a link in a circle for a while, which tells as little as missing permission does."""
-    home = lifecycle.homes.Home(str(place / "way" / "m"))
+    home = Home(str(place / "way" / "m"))
     (place / "real" / "m").mkdir(parents=True)
     (place / "way").symlink_to(place / "real")
     lock = lifecycle.take_lock(home.daemon_lock)

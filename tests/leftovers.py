@@ -1,0 +1,122 @@
+"""Counts what a run of the tests leaves behind, turns the run red for it, and ends it; loaded by conftest.py.
+
+Every temporary file of a run, its workers' too, is in one folder of the run's own, by which its processes are known
+(see `maestro.testing.leftovers`). And a test that drops a process for which nobody waited is told so itself, not the
+test that is running when Python's collector comes across it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import weakref
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from maestro.testing.leftovers import Leftovers, RunFolder
+
+# What was told to end may take so long. Nothing waits for it where nothing is left.
+_PATIENCE = 10.0
+_OF_PYTEST = ("pytest-of-",)
+_FOLDER = pytest.StashKey[RunFolder]()
+_LEFT = pytest.StashKey[Leftovers]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    _note_every_process()
+    if not hasattr(config, "workerinput"):
+        # Short: a socket's path may have 107 bytes.
+        folder = config.stash[_FOLDER] = RunFolder("mt")
+        folder.use()
+        # PostgreSQL, where root runs the tests, is another user's; what is inside is closed to others by itself.
+        os.chmod(folder.path, 0o711)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    folder = session.config.stash.get(_FOLDER, None)
+    if folder is None or exitstatus == pytest.ExitCode.INTERRUPTED:
+        return
+    left = session.config.stash[_LEFT] = folder.leftovers(_PATIENCE, expected=_OF_PYTEST)
+    if any(left) and exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    left = config.stash.get(_LEFT, None)
+    if left is None:
+        return
+    if any(left):
+        terminalreporter.section("left behind", red=True)
+        for told in (*left.processes, *left.files):
+            terminalreporter.line(told)
+    terminalreporter.line(str(left))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    folder = config.stash.get(_FOLDER, None)
+    if folder is not None:
+        folder.close()
+
+
+# Processes that a test itself starts. Those of a fixture are the fixture's to end.
+
+_started: list[weakref.ref[subprocess.Popen[Any]]] | None = None
+
+
+def _note_every_process() -> None:
+    initialise = subprocess.Popen.__init__
+
+    def noting(self: subprocess.Popen[Any], *args: Any, **options: Any) -> None:
+        initialise(self, *args, **options)
+        if _started is not None:
+            _started.append(weakref.ref(self))
+
+    subprocess.Popen.__init__ = noting  # type: ignore[method-assign]
+
+
+class Dropped(Exception):
+    """A test started processes and did not wait for their end."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    del item
+    try:
+        return (yield)
+    finally:
+        _end_dropped()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    global _started  # noqa: PLW0603 - one test runs at a time in a process
+    del item
+    _started = []
+    yield
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+    """Fixtures have ended theirs by now. A test that failed is red already."""
+    del item
+    yield
+    if dropped := _end_dropped():
+        raise Dropped(f"Nobody waited for the end of: {'; '.join(map(str, dropped))}")
+
+
+def _end_dropped() -> list[Any]:
+    global _started
+    noted, _started = _started or [], None
+    dropped = [process for one in noted if (process := one()) is not None and process.returncode is None]
+    for process in dropped:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+    return [process.args for process in dropped]
