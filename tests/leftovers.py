@@ -65,7 +65,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 # Processes that a test itself starts. Those of a fixture are the fixture's to end.
 
-_started: list[weakref.ref[subprocess.Popen[Any]]] | None = None
+
+class Dropped(Exception):
+    """A test started processes and did not wait for their end."""
+
+
+_started: list[weakref.ref[subprocess.Popen[Any]]] = []
+_is_in_test = False
+_is_red = False
 
 
 def _note_every_process() -> None:
@@ -73,46 +80,40 @@ def _note_every_process() -> None:
 
     def noting(self: subprocess.Popen[Any], *args: Any, **options: Any) -> None:
         initialise(self, *args, **options)
-        if _started is not None:
+        if _is_in_test:
             _started.append(weakref.ref(self))
 
     subprocess.Popen.__init__ = noting  # type: ignore[method-assign]
 
 
-class Dropped(Exception):
-    """A test started processes and did not wait for their end."""
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    del item
+def pytest_runtest_call() -> Generator[None, None, None]:
+    global _is_in_test, _is_red  # noqa: PLW0603 - one test runs at a time in a process
+    _is_in_test, _is_red = True, False
     try:
-        return (yield)
+        yield
+    except BaseException:
+        _is_red = True
+        raise
     finally:
-        _end_dropped()
+        _is_in_test = False
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    global _started  # noqa: PLW0603 - one test runs at a time in a process
-    del item
-    _started = []
-    yield
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
-    """Fixtures have ended theirs by now. A test that failed is red already."""
-    del item
-    yield
-    if dropped := _end_dropped():
-        raise Dropped(f"Nobody waited for the end of: {'; '.join(map(str, dropped))}")
+def pytest_runtest_teardown() -> Generator[None, None, None]:
+    """Looks when the fixtures have ended theirs. A test that is red already is not complained of twice: its frames hold
+    what it could not come to."""
+    try:
+        yield
+    finally:
+        dropped = _end_dropped()
+        if dropped and not _is_red:
+            raise Dropped(f"Nobody waited for the end of: {'; '.join(map(str, dropped))}")
 
 
 def _end_dropped() -> list[Any]:
-    global _started
-    noted, _started = _started or [], None
-    dropped = [process for one in noted if (process := one()) is not None and process.returncode is None]
+    dropped = [process for one in _started if (process := one()) is not None and process.returncode is None]
+    _started.clear()
     for process in dropped:
         process.kill()
         process.wait()
