@@ -20,6 +20,7 @@ from maestro.testing.leftovers import Leftovers, RunFolder
 # What was told to end may take so long. Nothing waits for it where nothing is left.
 _PATIENCE = 10.0
 _OF_PYTEST = ("pytest-of-",)
+_OF_PYTHON = "multiprocessing.resource_tracker"  # ends with the process that used multiprocessing
 _FOLDER = pytest.StashKey[RunFolder]()
 _LEFT = pytest.StashKey[Leftovers]()
 
@@ -40,7 +41,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     folder = session.config.stash.get(_FOLDER, None)
     if folder is None or exitstatus == pytest.ExitCode.INTERRUPTED:
         return
-    left = session.config.stash[_LEFT] = folder.leftovers(_PATIENCE, expected=_OF_PYTEST)
+    left = folder.leftovers(_PATIENCE, expected=_OF_PYTEST)
+    left = left._replace(processes=[words for words in left.processes if _OF_PYTHON not in words])
+    session.config.stash[_LEFT] = left
     if any(left) and exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

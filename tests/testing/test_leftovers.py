@@ -54,7 +54,7 @@ def test_endless(maestro, postgresql, number):
 """
 
 UNTIDY = """
-import os, subprocess, tempfile
+import gc, subprocess, tempfile
 
 def test_leaves_a_process():
     subprocess.run("setsid sleep 611 > /dev/null 2>&1 &", shell=True, check=True)
@@ -70,8 +70,9 @@ def test_fails_before_it_can_wait():
     started = subprocess.Popen(["sleep", "613"])
     assert started.returncode == 0
 
-def test_waits_for_its_process():
+def test_is_not_blamed_for_the_others():
     subprocess.Popen(["sleep", "0"]).wait()
+    gc.collect()
 """
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from maestro.home import Home
 
-# Three calls of the system each time: an idle daemon spends less than a hundredth of a percent of a core on them.
+# Three calls of the system each time: an idle daemon spends about a hundredth of a percent of a core on them.
 _LOOK_SECONDS = 2.0
 # A loss counts when it is seen twice: a home may be moved away and back.
 _AGAIN_SECONDS = 1.0
