@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from maestro.testing.leftovers import Leftovers, RunFolder
+from maestro.testing.leftovers import Leftovers, RunFolder, end_processes_of
 
 # What was told to end may take so long. Nothing waits for it where nothing is left.
 _PATIENCE = 10.0
@@ -36,10 +36,16 @@ def pytest_configure(config: pytest.Config) -> None:
         os.chmod(folder.path, 0o711)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Generator[None, None, None]:
+    """Ends the workers of an interrupted run before anybody waits for what they would still clear up, and counts when
+    all else is finished but the report."""
     folder = session.config.stash.get(_FOLDER, None)
-    if folder is None or exitstatus == pytest.ExitCode.INTERRUPTED:
+    is_interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
+    if folder is not None and is_interrupted and session.config.pluginmanager.has_plugin("dsession"):
+        end_processes_of(folder.path)
+    yield
+    if folder is None or is_interrupted:
         return
     left = folder.leftovers(_PATIENCE, expected=_OF_PYTEST)
     left = left._replace(processes=[words for words in left.processes if _OF_PYTHON not in words])
