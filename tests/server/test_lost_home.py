@@ -53,8 +53,13 @@ def test_home_renamed(maestro: Maestro, pid: int) -> None:
         maestro("server", "stop", "--force", env=there)
 
 
-def test_another_folder_in_its_place(maestro: Maestro, pid: int) -> None:
-    os.rename(maestro.home.root, maestro.place / "moved")
+@pytest.mark.parametrize("fate", ["renamed", "removed"])
+def test_another_folder_in_its_place(maestro: Maestro, pid: int, fate: str) -> None:
+    """Also one that may get the inode of the removed one, as new folders like to."""
+    if fate == "renamed":
+        os.rename(maestro.home.root, maestro.place / "moved")
+    else:
+        shutil.rmtree(maestro.home.root)
     other = Path(maestro.home.root)
     other.mkdir()
     (other / "daemon.sock").write_text("not a socket")

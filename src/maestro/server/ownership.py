@@ -31,6 +31,8 @@ class Ownership:
 
     def __init__(self, home: Home, lock: int) -> None:
         """`lock`: the descriptor of the daemon's lock, which it holds."""
+        # As long as they are open, no other file or folder gets their inodes.
+        self._held = [_hold(path) for path in (home.root, home.socket)]
         status = os.fstat(lock)
         self._marks = (
             ("home", home.root, _identity_of(home.root)),
@@ -60,6 +62,13 @@ class Ownership:
                 if name := self.lost():
                     return name
             await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _hold(path: str) -> int | None:
+    try:
+        return os.open(path, getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC)
+    except OSError:
+        return None
 
 
 def _identity_of(path: str) -> _Identity | None:
