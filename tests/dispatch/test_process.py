@@ -22,10 +22,12 @@ from maestro.processes import boot_id, start_time
 
 # Tests run beside each other, and each ends everything that bears its id.
 RUN = f"test-{os.getpid()}"
+# TMPDIR is how the run of the tests knows what it has started.
+ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "TMPDIR")}
 
 
 def program(place: Path, *argv: str, stdin: str = "/dev/null") -> Program:
-    env = marked({"PATH": os.environ["PATH"]}, RUN)
+    env = marked(ENVIRONMENT, RUN)
     return Program(argv, env, str(place), stdin, str(place / "out"), str(place / "err"), RUN)
 
 
@@ -102,7 +104,7 @@ def test_two_runs_do_not_end_each_other(place: Path) -> None:
     async def both() -> tuple[Ended, Ended]:
         never = asyncio.Event()
         one = program(place, "bash", "-c", "setsid sleep 77 & exit 0")
-        env = marked({"PATH": os.environ["PATH"]}, "other-run")
+        env = marked(ENVIRONMENT, "other-run")
         other = one._replace(
             argv=("bash", "-c", "setsid sleep 1 & sleep 1; exit 5"),
             env=env,
@@ -119,7 +121,7 @@ def test_two_runs_do_not_end_each_other(place: Path) -> None:
 
 
 def test_a_run_in_a_run_ends_with_it(place: Path) -> None:
-    inner = marked(marked({"PATH": os.environ["PATH"]}, RUN), "inner")
+    inner = marked(marked(ENVIRONMENT, RUN), "inner")
     assert inner["MAESTRO_RUN_ID"] == f"{RUN}/inner"
     left = subprocess.Popen(["sleep", "77"], env=inner, start_new_session=True)
     assert end_run(RUN) == 1
