@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
 from bench import commands, dispatch, fleet, observe
 from bench.measure import Row, Rows
+from maestro.errors import EXIT_INTERRUPTED
+from maestro.testing.leftovers import run_folder
 
 SOURCES: tuple[Rows, ...] = (observe.rows, fleet.rows, dispatch.rows, commands.rows)
+_PATIENCE = 10.0  # seconds, for what was told to end
 
 
 def main() -> int:
-    wanted = set(sys.argv[1:])
+    # Whatever ends it, it clears up first.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        with run_folder("mb") as folder:
+            folder.use()
+            code = measure(set(sys.argv[1:]))
+            left = folder.leftovers(_PATIENCE)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    print(left, *left.processes, *left.files, sep="\n")
+    return 1 if any(left) else code
+
+
+def measure(wanted: set[str]) -> int:
     rows: list[Row] = []
     print(f"{'':<5} {'what':<66} {'ratio':>8}  {'bar':>8} {'ours ms':>9} {'against ms':>10}")
     for source in SOURCES:

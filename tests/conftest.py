@@ -24,6 +24,8 @@ from tests.support import SOAK, Maestro, clean_env, end_all_of, forbid_start
 
 from maestro.server import lifecycle
 
+pytest_plugins = ("tests.leftovers",)
+
 # A test run in the background of a script inherits ignored signals, and every child of the tests would, too.
 for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(_number) is signal.SIG_IGN:

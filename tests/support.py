@@ -108,7 +108,9 @@ class Maestro:
             **options,
         )
 
-    def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    def start(
+        self, *words: str, env: Mapping[str, str] | None = None, start_new_session: bool = False
+    ) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [BIN / "maestro", *words],
             env=self.env | dict(env or {}),
@@ -116,6 +118,7 @@ class Maestro:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=start_new_session,
         )
         self.started.append(process)
         return process

@@ -26,10 +26,12 @@ from maestro.processes import boot_id, start_time, wait_for_end
 # Tests run beside each other, and each ends everything that bears its id.
 RUN = f"test-{os.getpid()}"
 OTHER = f"other-{os.getpid()}"
+# TMPDIR is how the run of the tests knows what it has started.
+ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "TMPDIR")}
 
 
 def program(place: Path, *argv: str, stdin: str = "/dev/null") -> Program:
-    env = marked({"PATH": os.environ["PATH"]}, RUN)
+    env = marked(ENVIRONMENT, RUN)
     return Program(argv, env, str(place), stdin, str(place / "out"), str(place / "err"), RUN)
 
 
@@ -106,7 +108,7 @@ def test_two_runs_do_not_end_each_other(place: Path) -> None:
     async def both() -> tuple[Ended, Ended]:
         never = asyncio.Event()
         one = program(place, "bash", "-c", "setsid sleep 77 & exit 0")
-        env = marked({"PATH": os.environ["PATH"]}, OTHER)
+        env = marked(ENVIRONMENT, OTHER)
         other = one._replace(
             argv=("bash", "-c", "setsid sleep 1 & sleep 1; exit 5"),
             env=env,
@@ -144,7 +146,7 @@ def test_a_program_that_forks_and_executes_without_a_pause_ends_with_its_run(pla
         mark = f"{RUN}-restless-{number}"
         words = f"setsid sh {place}/restless 400 & sleep {chance.uniform(0, 0.05):.3f}; exit 3"
         made = program(place, "sh", "-c", words)._replace(
-            env=marked({"PATH": os.environ["PATH"]}, mark),
+            env=marked(ENVIRONMENT, mark),
             mark=mark,
             stdout=str(place / f"out{number % 4}"),
             stderr=str(place / f"err{number % 4}"),
@@ -215,7 +217,7 @@ def unreaped() -> list[int]:
 
 
 def test_a_run_in_a_run_ends_with_it(place: Path) -> None:
-    inner = marked(marked({"PATH": os.environ["PATH"]}, RUN), "inner")
+    inner = marked(marked(ENVIRONMENT, RUN), "inner")
     assert inner["MAESTRO_RUN_ID"] == f"{RUN}/inner"
     left = subprocess.Popen(["sleep", "77"], env=inner, start_new_session=True)
     assert end_run(RUN) == 1

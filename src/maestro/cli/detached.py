@@ -12,6 +12,13 @@ from maestro.dispatch.runs import RUNNER_LOG
 from maestro.fleet.processtree import RUN_MARKER
 
 
+class Detached(subprocess.Popen[bytes]):
+    """A process that is meant to outlive the one which starts it. Nobody waits for its end, and that is no mistake."""
+
+    def __del__(self) -> None:
+        """Does not complain, as `Popen` does, of a process that runs on."""
+
+
 def start_detached(module: str, folder: str, cwd: str) -> int:
     """`python -m MODULE FOLDER`, its output into the folder's log; returns its pid."""
     # Begun inside a run, it is none the less one of its own, and does not end with the other.
@@ -20,7 +27,7 @@ def start_detached(module: str, folder: str, cwd: str) -> int:
         # The lock goes over to the process with its output: whoever finds it held knows that one lives or is just
         # starting, whatever is on record of it yet.
         fcntl.flock(log, fcntl.LOCK_EX)
-        started = subprocess.Popen(
+        started = Detached(
             [sys.executable, "-P", "-m", module, folder],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -30,6 +37,4 @@ def start_detached(module: str, folder: str, cwd: str) -> int:
             start_new_session=True,
         )
     cgroup.leave(started.pid)
-    # Popen complains of a child that nobody waits for; this one is meant to outlive us.
-    started.returncode = 0
     return started.pid

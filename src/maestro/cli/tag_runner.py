@@ -13,6 +13,7 @@ import msgspec
 
 from maestro import cgroup
 from maestro.cli.delegated import announce
+from maestro.cli.detached import Detached
 from maestro.coordinate.tags.claims import Record
 from maestro.coordinate.tags.runs import carry_out
 from maestro.coordinate.tags.tag_files import ProjectTags
@@ -26,7 +27,7 @@ def start(folder: str, record: Record, lock: int, *, prompt_session: bool) -> in
     # A run inside another one is a run of its own: it does not end with the other.
     env = {name: value for name, value in os.environ.items() if name != RUN_MARKER}
     with open(os.path.join(folder, "runner.log"), "ab") as log:
-        started = subprocess.Popen(
+        started = Detached(
             [sys.executable, "-P", "-m", "maestro.cli.tag_runner", *words],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -37,8 +38,6 @@ def start(folder: str, record: Record, lock: int, *, prompt_session: bool) -> in
             pass_fds=(lock,),
         )
     cgroup.leave(started.pid)
-    # Popen complains of a child that nobody waits for; this one is meant to outlive us.
-    started.returncode = 0
     return started.pid
 
 

@@ -55,7 +55,7 @@ class Fleets:
             homes.check_socket_path(path)
             guest = self.guests.socket(fleet) is not None
             if not guest:
-                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+                _make_folder(os.path.dirname(path))
             tmux = Tmux(path, dict(os.environ), guest=guest, titles=title_globs())
             states = self._fleets[fleet] = PaneStates(tmux, self.journal.clock)
             tmux.on_change = lambda: self._changed(fleet)
@@ -136,3 +136,11 @@ class Fleets:
         """tmux has news."""
         if not self._closed:
             self._fleets[fleet].changed()
+
+
+def _make_folder(path: str) -> None:
+    """Make the fleets' folder, but not the home around it: a home that was removed stays removed."""
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        pass

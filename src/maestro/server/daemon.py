@@ -19,6 +19,7 @@ from maestro.errors import InvalidInput, MaestroError
 from maestro.files import write_atomically
 from maestro.ids import new_id
 from maestro.server import lifecycle
+from maestro.server.ownership import Ownership
 
 # Longer than any request but a long poll takes; long polls are woken when the daemon stops.
 _FINISH_SECONDS = 20
@@ -75,13 +76,21 @@ def run(home: homes.Home, listen: str | None, ready: _Ready, inherited: Inherite
     journal = Journal(engine, _host_id(home), lambda: time.time_ns() // 1_000_000)
     journal.forget_old_answers()
     sockets = _sockets(home, listen, inherited)
+    ownership = Ownership(home, lock)
     spare = [os.dup(listening.fileno()) for listening in sockets]
     _log.info("started", pid=os.getpid(), version=__version__, listen=listen, inherited=bool(inherited))
     try:
-        become = asyncio.run(_serve(home, journal, sockets, listen, ready))
+        become = asyncio.run(_serve(home, journal, sockets, listen, ready, ownership))
     finally:
         engine.dispose()
-    _log.info("stopped", pid=os.getpid(), version=__version__, restart=become is not None)
+    lost = ownership.lost()
+    if lost in {"", "socket"}:
+        # In any other case the log's folder is not ours to write to.
+        restart = become is not None and not lost
+        _log.info("stopped", pid=os.getpid(), version=__version__, restart=restart, lost=lost)
+    if lost:
+        # All that stands at our paths now is another daemon's.
+        return
     if become is not None:
         _become(become, home, listen, lock, spare)
     _remove(home.socket)
@@ -89,9 +98,14 @@ def run(home: homes.Home, listen: str | None, ready: _Ready, inherited: Inherite
 
 
 async def _serve(
-    home: homes.Home, journal: object, sockets: list[socket.socket], listen: str | None, ready: _Ready
+    home: homes.Home,
+    journal: object,
+    sockets: list[socket.socket],
+    listen: str | None,
+    ready: _Ready,
+    ownership: Ownership,
 ) -> str | None:
-    """Serve until told to stop. The interpreter to go on with, when told to restart."""
+    """Serve until told to stop, or until the home is lost. The interpreter to go on with, when told to restart."""
     import uvicorn
 
     from maestro.fleet.door import FOLDER, open_door
@@ -129,7 +143,10 @@ async def _serve(
 
         async def main_loop(self) -> None:
             # uvicorn looks ten times a second whether to stop; we are told, and an idle daemon sleeps.
+            losing = asyncio.create_task(ownership.until_lost())
+            losing.add_done_callback(lambda _: stop())
             await stopping.wait()
+            losing.cancel()
 
         def handle_exit(self, sig: int, frame: object) -> None:  # noqa: ARG002 - uvicorn's signature
             loop.call_soon_threadsafe(stop)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 START_SECONDS = 30.0
+_PAUSE_SECONDS = 0.02
 _STARTS = 3
 
 # What the daemon, and with it every agent that it starts, may know of the caller's environment. A command
@@ -90,10 +91,18 @@ def start(home: homes.Home, env: Mapping[str, str], listen: str | None = None) -
     gate = os.open(home.start_lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(gate, fcntl.LOCK_EX)
+        _await_end_without_socket(home)
         if not is_running(home):
             _launch_again(home, env, listen or _earlier_listen(home))
     finally:
         os.close(gate)
+
+
+def _await_end_without_socket(home: homes.Home) -> None:
+    """Wait for a daemon that nobody can reach: it has lost its socket, and ends by itself when it notices."""
+    deadline = time.monotonic() + START_SECONDS
+    while is_running(home) and not os.path.exists(home.socket) and time.monotonic() < deadline:
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _launch_again(home: homes.Home, env: Mapping[str, str], listen: str | None) -> None:

@@ -46,7 +46,8 @@ class Started:
         self.process = subprocess.Popen(
             argv,
             stdout=subprocess.PIPE,
-            env={"MAESTRO_SESSION_ID": session, "PATH": os.environ["PATH"]},
+            # TMPDIR is how the run of the tests knows what it has started.
+            env={"MAESTRO_SESSION_ID": session} | {name: os.environ[name] for name in ("PATH", "TMPDIR")},
             start_new_session=True,
         )
         assert self.process.stdout

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from maestro.server import client, lifecycle
 from maestro.server.client import Daemon
+from maestro.testing.leftovers import run_folder
 
 FLEET: Final = "demo"
 POLICY: Final = "coordinate.config.json"
@@ -38,9 +38,19 @@ PARTS: Final = (
 @contextmanager
 def staged(env: Mapping[str, str]) -> Iterator[tuple[Daemon, str]]:
     """The daemon and the project's folder; nothing of either is left."""
-    folder = tempfile.mkdtemp(prefix="maestro-demo-")
+    with run_folder("maestro-demo-") as made:
+        daemon, place = _furnish(made.path, env)
+        try:
+            yield daemon, place
+        finally:
+            lifecycle.stop(daemon.home)
+
+
+def _furnish(folder: str, env: Mapping[str, str]) -> tuple[Daemon, str]:
     place = os.path.join(folder, "shop")
-    os.mkdir(place)
+    temporary = os.path.join(folder, "t")
+    for made in (place, temporary):
+        os.mkdir(made)
     # Something to read: the workers look at real files, and their transcripts grow as real ones do.
     for name, source in (("login.py", client.__file__), ("accounts.py", lifecycle.__file__)):
         shutil.copyfile(source, os.path.join(place, name))
@@ -50,16 +60,12 @@ def staged(env: Mapping[str, str]) -> Iterator[tuple[Daemon, str]]:
         "HOME": folder,
         "MAESTRO_HOME": os.path.join(folder, "m"),
         "CLAUDE_CONFIG_DIR": os.path.join(folder, "claude"),
+        "TMPDIR": temporary,
         # The workers call `maestro` by name, as agents do: this one.
         "PATH": os.path.dirname(sys.executable) + os.pathsep + env.get("PATH", os.defpath),
     }
     own.pop("MAESTRO_DATABASE_URL", None)
-    daemon = Daemon(own)
-    try:
-        yield daemon, place
-    finally:
-        lifecycle.stop(daemon.home)
-        shutil.rmtree(folder, ignore_errors=True)
+    return Daemon(own), place
 
 
 class Board(NamedTuple):
