@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
+from tests import skips
 from tests.postgres import PostgreSQL, find_postgresql
 from tests.support import SOAK, Maestro, clean_env, end_all_of, forbid_start
 
@@ -37,6 +39,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("maestro")
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Lists each kind of skip once, with the line to type."""
+    if skipped := terminalreporter.stats.get("skipped"):
+        terminalreporter.section("skipped")
+        for line in skips.listed(map(skips.reason_of, skipped)):
+            terminalreporter.line(line)
 
 
 @pytest.fixture
@@ -127,7 +137,7 @@ def make_database(place: Path, postgresql: PostgreSQL | None) -> Callable[[str],
         if kind == "sqlite":
             return f"sqlite+pysqlite:///{place}/ledger{made}.db"
         if postgresql is None:
-            pytest.skip("no PostgreSQL server programs on this machine")
+            skips.skip_for(skips.POSTGRESQL)
         return postgresql.new_database()
 
     return make

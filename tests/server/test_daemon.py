@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import skips
 from tests.support import BIN, Maestro
 
 import maestro as package
@@ -293,7 +294,7 @@ def test_only_loopback_is_listened_on(maestro: Maestro) -> None:
     assert "does not listen on" in done.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user")
+@skips.needs_root
 def test_another_user_is_turned_away(maestro: Maestro) -> None:
     """Even one who can open the socket: the folders are opened here to prove that the kernel's word counts."""
     maestro("project", "list")
@@ -310,7 +311,7 @@ def test_another_user_is_turned_away(maestro: Maestro) -> None:
         capture_output=True, text=True, timeout=30, check=False, cwd="/", env={"PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     if "python3" in done.stderr:
-        pytest.skip("no Python that another user may run")
+        skips.skip_for(skips.PYTHON_FOR_ALL)
     assert done.stdout.strip() == "0", done.stderr
 
 
