@@ -6,7 +6,6 @@ Nothing here reads or writes the home, the credentials or the tokens of whoever 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import signal
 import subprocess
@@ -18,7 +17,7 @@ from typing import Any
 import pytest
 from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
-from tests import skips
+from tests import skips, surroundings
 from tests.postgres import PostgreSQL, find_postgresql
 from tests.support import SOAK, Maestro, clean_env, end_all_of, forbid_start
 
@@ -29,7 +28,7 @@ for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
-FOREIGN = ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
+surroundings.settle()
 
 # Two cores shared by three workers: a slow example is not a finding.
 settings.register_profile(
@@ -59,17 +58,7 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def _own_environment(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(os.environ):
-        if (
-            name.startswith(
-                ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
-            )
-            and name != "MAESTRO_SOAK"
-        ):
-            monkeypatch.delenv(name)
-    for name, value in clean_env(place).items():
-        if name != "PATH":
-            monkeypatch.setenv(name, value)
+    surroundings.enter(place, monkeypatch)
 
 
 @contextlib.contextmanager
