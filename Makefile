@@ -3,7 +3,7 @@
 BIN := .venv/bin
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 setup: ## bring uv, tmux and the packages into .venv
 	@scripts/bootstrap
