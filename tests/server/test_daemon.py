@@ -144,7 +144,7 @@ def test_its_environment_is_scrubbed(maestro: Maestro) -> None:
         for entry in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         if entry
     }
-    assert names <= {"PATH", "HOME", "LANG", "MAESTRO_HOME", "TMPDIR", "XDG_CONFIG_HOME"}
+    assert names <= {"PATH", "HOME", "LANG", "MAESTRO_HOME", "TMPDIR", "TZ", "XDG_CONFIG_HOME"}
     assert os.readlink(f"/proc/{pid}/cwd") == "/"
 
 
