@@ -1,12 +1,17 @@
-.PHONY: help setup demo test test-more lint types pytest test-real soak bench fit lock clean
+.PHONY: help setup setup-tests demo test test-more lint types pytest test-real soak fresh-root bench fit lock clean
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 setup: ## bring uv, tmux and the packages into .venv
 	@scripts/bootstrap
+
+setup-tests: setup
+	@scripts/bootstrap tests
+
+test pytest soak: setup-tests
 
 demo: setup ## the main job in under a minute: no key, no account, nothing left behind
 	@$(BIN)/maestro demo
@@ -32,6 +37,10 @@ test-real: setup ## the real CLIs, by npm, against a stub of their APIs; red whe
 
 soak: setup ## the robustness rows (bars R1-R16) at full counts
 	MAESTRO_SOAK=1 $(BIN)/pytest -p no:randomly -m soak --timeout 7200
+	scripts/fresh-root
+
+fresh-root: ## demo and test on a new Debian: as root, as a user, with Python 3.12 and 3.13; needs root
+	@scripts/fresh-root
 
 bench: setup ## the speed rows (bars S1-S15), as ratios of one interleaved run
 	$(BIN)/python -m bench

@@ -6,7 +6,6 @@ Nothing here reads or writes the home, the credentials or the tokens of whoever 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import signal
 import subprocess
@@ -17,7 +16,9 @@ from typing import Any
 
 import pytest
 import pytest_timeout  # type: ignore[import-untyped]  # it has no types
+from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
+from tests import skips, surroundings
 from tests.patience import patience
 from tests.postgres import PostgreSQL, find_postgresql
 from tests.support import SOAK, Maestro, clean_env, end_all_of, forbid_start
@@ -31,7 +32,7 @@ for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
-FOREIGN = ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
+surroundings.settle()
 
 # Two cores shared by three workers: a slow example is not a finding.
 settings.register_profile(
@@ -51,6 +52,14 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Any:
     )
 
 
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Lists each kind of skip once, with the line to type."""
+    if skipped := terminalreporter.stats.get("skipped"):
+        terminalreporter.section("skipped")
+        for line in skips.listed(map(skips.reason_of, skipped)):
+            terminalreporter.line(line)
+
+
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A short temporary folder: a socket's path may have 107 bytes."""
@@ -61,17 +70,7 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def _own_environment(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(os.environ):
-        if (
-            name.startswith(
-                ("MAESTRO_", "CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "TMUX")
-            )
-            and name != "MAESTRO_SOAK"
-        ):
-            monkeypatch.delenv(name)
-    for name, value in clean_env(place).items():
-        if name != "PATH":
-            monkeypatch.setenv(name, value)
+    surroundings.enter(place, monkeypatch)
 
 
 @contextlib.contextmanager
@@ -139,7 +138,7 @@ def make_database(place: Path, postgresql: PostgreSQL | None) -> Callable[[str],
         if kind == "sqlite":
             return f"sqlite+pysqlite:///{place}/ledger{made}.db"
         if postgresql is None:
-            pytest.skip("no PostgreSQL server programs on this machine")
+            skips.skip_for(skips.POSTGRESQL)
         return postgresql.new_database()
 
     return make

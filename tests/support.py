@@ -47,6 +47,8 @@ def clean_env(place: Path) -> dict[str, str]:
         "GEMINI_CLI_HOME": str(place / "gemini"),
         "XDG_CONFIG_HOME": str(place / "config"),
         "TMPDIR": tempfile.gettempdir(),
+        "TZ": "UTC",
+        "GIT_CONFIG_NOSYSTEM": "1",
     }
 
 

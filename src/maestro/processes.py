@@ -14,6 +14,8 @@ from typing import Final
 _MOST_REAPED: Final = 100_000
 _LINUX = os.uname().sysname == "Linux"
 _SET_CHILD_SUBREAPER: Final = 36  # PR_SET_CHILD_SUBREAPER of Linux's prctl
+# The umask from before `close_to_others`; -1, which subprocess reads as "the same as mine", where that was not called.
+_umask_of_user = -1
 
 
 def boot_id() -> str:
@@ -23,6 +25,18 @@ def boot_id() -> str:
             return file.read().strip()
     except OSError:
         return ""
+
+
+def close_to_others() -> None:
+    """Makes every file of this process private from now on. What it starts for the user takes `umask_of_user`."""
+    global _umask_of_user  # noqa: PLW0603 - a process has one umask
+    before = os.umask(0o077)
+    _umask_of_user = before if _umask_of_user == -1 else _umask_of_user
+
+
+def umask_of_user() -> int:
+    """Returns the umask for programs that write the user's own files: agents, git."""
+    return _umask_of_user
 
 
 def start_time(pid: int) -> int | None:

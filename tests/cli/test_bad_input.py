@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests import skips
 from tests.support import Maestro
 
 from maestro.server import lifecycle
@@ -109,7 +110,7 @@ def test_a_home_that_cannot_be_made(maestro: Maestro, place: Path) -> None:
     assert (done.returncode, "Set MAESTRO_HOME" in done.stderr) == (6, True), done.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user")
+@skips.needs_root
 def test_a_home_of_another_user(maestro: Maestro) -> None:
     os.makedirs(maestro.home.root)
     os.chown(maestro.home.root, 65534, 65534)
@@ -128,7 +129,7 @@ def test_a_database_url_that_does_not_work(maestro: Maestro) -> None:
     assert (done.returncode, "MAESTRO_DATABASE_URL" in done.stderr) == (2, True), done.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk")
+@skips.needs_root
 def test_a_full_disk_loses_nothing(maestro: Maestro) -> None:
     home = Path(maestro.home.root)
     home.mkdir(mode=0o700)
@@ -136,7 +137,7 @@ def test_a_full_disk_loses_nothing(maestro: Maestro) -> None:
         ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", home], capture_output=True, check=False
     )
     if mounted.returncode:
-        pytest.skip("may not mount here")
+        skips.skip_for(skips.MOUNTS)
     try:
         maestro("project", "add", ".")
         kept = 0

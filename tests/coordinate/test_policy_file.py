@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from tests import skips
 
 from maestro.coordinate import Policy
 from maestro.coordinate.policy.config import DEFAULT, PRESETS, parse_policy
@@ -139,7 +140,7 @@ def test_a_folder_that_cannot_be_looked_into_may_hold_a_policy(ground: Ground) -
         ground.find()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@skips.needs_no_root
 def test_a_file_without_permission_is_never_a_default(ground: Ground) -> None:
     ground.put(ground.project / FILE, 0.1).chmod(0)
     with pytest.raises(InvalidInput, match="Permission denied"):

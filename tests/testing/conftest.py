@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import skips
 from tests.testing.stage import Home, Pane
 
 
@@ -16,7 +17,7 @@ def home(tmp_path: Path) -> Home:
 @pytest.fixture
 def pane(home: Home, place: Path) -> Iterator[Pane]:
     if shutil.which("tmux") is None:
-        pytest.skip("tmux is not installed")
+        skips.skip_for(skips.TMUX)
     own = Pane(home, sockets=place)
     yield own
     own.end()

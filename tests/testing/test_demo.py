@@ -8,8 +8,9 @@ import signal
 from pathlib import Path
 
 import pytest
+from tests import skips
 from tests.patience import told_by, until
-from tests.support import SOAK, Maestro
+from tests.support import Maestro
 
 from maestro.testing.demo.lead import worth_showing
 
@@ -114,7 +115,7 @@ def test_the_story_as_lines_and_as_json(maestro: Maestro, folder: Path) -> None:
     assert not Path(maestro.env["CLAUDE_CONFIG_DIR"]).exists()
 
 
-_ONLY_SOAK = (pytest.mark.soak, pytest.mark.skipif(not SOAK, reason="the same story once more"))
+_ONLY_SOAK = (pytest.mark.soak, skips.only_soak)
 _OF_FIRST, _OF_SECOND = "coordinator   Oversight by rules", "Lead Agent    $ maestro fleet coordinate-wait"
 
 

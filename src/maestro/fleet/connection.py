@@ -69,7 +69,11 @@ class Connection:
 
     async def _connect(self, *, may_start: bool) -> None:
         _, control = await asyncio.get_running_loop().subprocess_exec(
-            lambda: Control(self._notice, self._lost), *self._attach(may_start), cwd="/", env=self._env
+            lambda: Control(self._notice, self._lost),
+            *self._attach(may_start),
+            cwd="/",
+            umask=processes.umask_of_user(),
+            env=self._env,
         )
         try:
             await control.ready

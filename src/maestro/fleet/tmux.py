@@ -377,8 +377,9 @@ class Tmux:
         raw = [words.encoded(argument) for argument in arguments]
         try:
             process = await asyncio.create_subprocess_exec(
-                "tmux", *raw, stdin=-3 if given is None else -1, stdout=-1, stderr=-1, cwd="/", env=self._env
-            )
+                "tmux", *raw, stdin=-3 if given is None else -1, stdout=-1, stderr=-1, cwd="/", env=self._env,
+                umask=processes.umask_of_user(),
+            )  # fmt: skip
         except FileNotFoundError as error:
             raise _missing() from error
         said, complaint = await process.communicate(given)

@@ -36,7 +36,7 @@ class Inherited(NamedTuple):
 def main() -> None:
     arguments = _arguments()
     home = homes.Home(arguments.home)
-    os.umask(0o077)
+    processes.close_to_others()
     os.chdir("/")
     if os.getpid() != os.getsid(0):
         # Its own session: the terminal that the first command ran in may close.
@@ -222,6 +222,7 @@ def _become(python: str, home: homes.Home, listen: str | None, lock: int, socket
         arguments += ["--socket-fd", str(descriptor)]
     if listen:
         arguments += ["--listen", listen]
+    os.umask(processes.umask_of_user())  # which its next self must find again
     os.execv(python, arguments)  # noqa: S606 - the interpreter that the owner of this daemon named
 
 

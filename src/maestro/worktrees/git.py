@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 
+from maestro import processes
 from maestro.errors import Conflict, GitFailed, NotFound, TimedOut
 from maestro.redact import clean
 
@@ -65,6 +66,7 @@ class Git:
                 capture_output=True,
                 timeout=_SECONDS,
                 check=False,
+                umask=processes.umask_of_user(),
             )
         except FileNotFoundError as error:
             if error.filename == "git":

@@ -6,11 +6,10 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
-import pytest
+from tests import skips
 from tests.coordinate.loop.overseen import Overseen, asks, waits_for
 from tests.fleet.typing.stage import Stage, staged
 from tests.patience import until
-from tests.support import SOAK
 
 from maestro import processes
 
@@ -99,7 +98,7 @@ def test_in_shadow_it_is_only_said_what_would_be_done(stage: Stage, overseen: Ov
     assert stage.prompts(session) == overseen.inbox(session) == []
 
 
-@pytest.mark.skipif(not SOAK, reason="each try takes as long as a receipt is waited for: 20 seconds")
+@skips.only_soak  # each try takes as long as a receipt is waited for: 20 seconds
 def test_what_cannot_be_typed_is_no_help_and_not_tried_for_ever(stage: Stage, overseen: Overseen) -> None:
     session = silent_worker(stage, overseen, "unreachable")
     stage.in_pane(session, "copy-mode")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import skips
 from tests.patience import end_of, patience, run
 
 from maestro.agents.launch import OwnFolders
@@ -31,7 +32,7 @@ def _works() -> bool:
     return subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
-needs_bwrap = pytest.mark.skipif(not _works(), reason="bubblewrap is not installed or not allowed here")
+needs_bwrap = skips.needs(skips.SANDBOX if shutil.which("bwrap") else skips.BUBBLEWRAP, met=_works())
 
 
 class Room:

@@ -45,9 +45,7 @@ os.waitpid(child, 0)
 
 
 def children(pid: int) -> list[int]:
-    asking = ["ps", "-o", "pid=", "--ppid", str(pid)]
-    done = subprocess.run(asking, capture_output=True, text=True, check=False)
-    return [int(word) for word in done.stdout.split()]
+    return [one for one in map(int, filter(str.isdigit, os.listdir("/proc"))) if processes.parent(one) == pid]
 
 
 class Human:

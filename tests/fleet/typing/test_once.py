@@ -6,7 +6,8 @@ import random
 
 import pytest
 from tests.fleet.typing.sights import sight
-from tests.fleet.typing.stage import Stage, children, until
+from tests.fleet.typing.stage import Stage, children
+from tests.patience import until
 from tests.stopping import stopping
 from tests.support import SOAK
 
