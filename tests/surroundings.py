@@ -17,7 +17,7 @@ _KEPT = ("PATH", "PYTEST_", "HYPOTHESIS_", "COVERAGE_", "MAESTRO_SOAK")
 _MEANINGFUL = (".git", ".maestro", ".claude", ".codex", ".gemini", "CLAUDE.md", "AGENTS.md", "GEMINI.md", "VISION.md",
                "coordinate.config.json", "fleet.yml", "pyproject.toml", "pytest.ini", "conftest.py")  # fmt: skip
 # A socket's path may have 107 bytes, and tests make folders of their own above their sockets.
-_LONGEST = 24
+_LONGEST = 40
 
 
 def settle() -> None:

@@ -30,7 +30,8 @@ def test_without_node_it_is_red_and_says_what_to_type(place: Path) -> None:
 def test_a_skip_is_red(place: Path) -> None:
     plugin = place / "not_today.py"
     plugin.write_text(
-        "import pytest\n\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_setup(item):\n    pytest.skip('not today')\n"
+        "import pytest\nfrom _pytest import outcomes\n\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_setup(item):\n"
+        "    raise outcomes.skip.Exception('not today')\n"
     )
     done = run(
         [*STEP, "-p", "not_today"], cwd=ROOT, env=clean_env(place) | {"PYTHONPATH": str(place)}, text=True

@@ -120,11 +120,12 @@ def test_without_waiting(stage: Stage) -> None:
     stage.until_said(session, "Got: South")
 
 
+@pytest.mark.more
 def test_uncertain_has_a_code_of_its_own(stage: Stage) -> None:
     session = stage.adopt("deaf", WHICH, keeper=True)
     waits = escalate(stage, session)
     with stage.frozen(session):
-        done = stage.maestro("answer", waits, "2", "--timeout", str(patience()), timeout=120)
+        done = stage.maestro("answer", waits, "2", "--timeout", str(patience(60)), timeout=90)
         assert (done.returncode, "nothing proves" in done.stderr) == (Uncertain.exit_code, True), done
     assert len(stage.prompts(session)) == 1, "it is never typed twice"
 

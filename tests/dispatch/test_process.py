@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import skips
 from tests.dispatch.support import processes_of, ready_run
 from tests.patience import end_of
 from tests.support import SOAK
@@ -169,7 +170,7 @@ def test_a_program_that_forks_and_executes_without_a_pause_ends_with_its_run(pla
 def test_a_program_without_a_mark_ends_with_its_run_where_groups_can_be_made(place: Path) -> None:
     group = cgroup.make(RUN)
     if group is None:
-        pytest.skip("this user may not make control groups here")
+        skips.skip_for(skips.GROUPS)
     group.remove()
     words = (
         "until grep -q maestro-run- /proc/self/cgroup; do sleep 0.01; done; "

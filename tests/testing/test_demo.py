@@ -41,6 +41,7 @@ def left_of(folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.more
 def test_the_story_as_lines_and_as_json(maestro: Maestro, folder: Path) -> None:
     as_lines, as_json = maestro.start("demo"), maestro.start("demo", "--json")
     told, complaints = told_by(as_lines, seconds=_SECONDS)

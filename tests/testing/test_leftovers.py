@@ -6,18 +6,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import told_by, until
 from tests.support import BIN, SOAK, clean_env
 
 from maestro.testing.leftovers import processes_of
 
 REPOSITORY = Path(__file__).parents[2]
-SECONDS = 120
+SECONDS = 60
 
 # A daemon, a tmux server, one that is deaf to all that can be ignored, one whose environment tells nothing, and a
 # folder that is closed to its owner.
@@ -49,7 +49,7 @@ def test_endless(maestro, postgresql, number):
     maestro.json("project", "add", ".")
     maestro.json("session", "spawn", "--agent", "scripted", "--model", str(script), "--message", "Begin")
     maestro.start("session", "watch")
-    pathlib.Path(os.environ["READY"], str(os.getpid())).touch()
+    pathlib.Path(__file__).with_name("ready").joinpath(str(os.getpid())).touch()
     signal.pause()
 """
 
@@ -94,8 +94,7 @@ class Run:
             passed.chmod(0o711)
         self.process = subprocess.Popen(
             [sys.executable, *words],
-            env=clean_env(place)
-            | {"TMPDIR": str(self.folder), "PYTHONPATH": str(REPOSITORY), "READY": str(self.ready)},
+            env=clean_env(place) | {"TMPDIR": str(self.folder), "PYTHONPATH": str(REPOSITORY)},
             cwd=REPOSITORY,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -105,10 +104,7 @@ class Run:
 
     def until(self, holds: Callable[[], object], what: str) -> None:
         """Other processes' beginnings and ends are no events for us."""
-        deadline = time.monotonic() + SECONDS
-        while not holds():
-            assert time.monotonic() < deadline, (what, self.left())
-            time.sleep(0.05)
+        until(holds, lambda: (what, self.left()), SECONDS)
 
     def runs(self, *programs: str) -> bool:
         told = processes_of(str(self.folder)).values()
@@ -127,7 +123,7 @@ class Run:
             self.process.send_signal(signal.Signals[how])
 
     def ends(self) -> str:
-        said, _ = self.process.communicate(timeout=SECONDS)
+        said, _ = told_by(self.process, seconds=SECONDS)
         return said
 
     def leaves_nothing(self) -> None:
@@ -139,9 +135,7 @@ class Run:
             self.process.kill()
         self.process.communicate()
         # Its guard clears up; a test that failed has said what was left.
-        deadline = time.monotonic() + SECONDS
-        while processes_of(str(self.folder)) and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until(lambda: not processes_of(str(self.folder)), "its guard did not clear up", SECONDS)
 
 
 @pytest.fixture
@@ -178,6 +172,7 @@ def test_whatever_was_started_ends_with_the_run(start: Callable[..., Run], how: 
     run.leaves_nothing()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("how", ["^C", "SIGKILL", *also_in_soak("SIGTERM", "closed", "lost worker")])
 def test_interrupted_tests_leave_nothing(start_tests: Callable[..., Run], how: str) -> None:
     run = start_tests(ENDLESS, "-n", "2")
@@ -190,6 +185,7 @@ def test_interrupted_tests_leave_nothing(start_tests: Callable[..., Run], how: s
     run.leaves_nothing()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("workers", ["0", *also_in_soak("2")])
 def test_leftovers_are_counted_and_ended(start_tests: Callable[..., Run], workers: str) -> None:
     run = start_tests(UNTIDY, "-n", workers)
@@ -205,6 +201,7 @@ def test_leftovers_are_counted_and_ended(start_tests: Callable[..., Run], worker
     run.until(lambda: not run.left(), "nothing is left")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("how", ["SIGTERM", *also_in_soak("^C", "SIGKILL", "closed")])
 def test_an_interrupted_speed_row_leaves_nothing(start: Callable[..., Run], how: str) -> None:
     run = start("-m", "bench", "S15")

@@ -15,7 +15,7 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _SHOWN: Final = 60
-_SLOWEST_SECONDS: Final = 60.0  # an agent that was stopped, or gets no processor, is waited for this long
+_SLOWEST_SECONDS: Final = 30.0  # an agent that was stopped, or gets no processor, is waited for this long
 
 
 class Decision(NamedTuple):

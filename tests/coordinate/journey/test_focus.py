@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 from tests.coordinate.journey.overseen import Overseen, ask, may, require_whole_log
 from tests.patience import until
 
@@ -74,6 +75,7 @@ def test_the_human_comes_between_decision_and_typing(stage: Overseen) -> None:
     require_whole_log(stage)
 
 
+@pytest.mark.more
 def test_a_human_who_stays_is_not_waited_for(stage: Overseen) -> None:
     """What was decided is taken back; when they leave it open, it is decided anew."""
     before = stage.get("decisions/stats")

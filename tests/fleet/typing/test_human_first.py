@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.fleet.typing.stage import Stage
-from tests.patience import until
+from tests.patience import patience, until
 
 from maestro.errors import Conflict, Uncertain
 
@@ -109,10 +110,11 @@ def test_a_human_comes_between_paste_and_enter(stage: Stage) -> None:
     human.leave()
 
 
+@pytest.mark.more
 def test_uncertain_has_a_code_of_its_own(stage: Stage) -> None:
     session = stage.adopt("deaf", keeper=True)
     with stage.frozen(session):
-        done = stage.prompt(session, "can you hear me")
+        done = stage.prompt(session, "can you hear me", "--timeout", str(patience(60)), timeout=90)
     assert (done.returncode, "nothing proves" in done.stderr) == (Uncertain.exit_code, True), done.stderr
     assert "pasted and not sent" in done.stderr
     stage.see(session, "can you hear me")

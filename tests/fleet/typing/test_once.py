@@ -94,12 +94,12 @@ def test_one_more_in_the_agents_own_queue() -> None:
 def test_time_counts_only_while_the_agent_could_act() -> None:
     allowance = Allowance(10, now=0)
     allowance.spend(9, has_read=None)
-    allowance.spend(30, has_read=False)
+    allowance.spend(20, has_read=False)
     assert not allowance.is_spent
-    allowance.spend(31, has_read=True)
+    allowance.spend(21, has_read=True)
     assert allowance.is_spent
     stopped = Allowance(10, now=0)
-    stopped.spend(59, has_read=False)
+    stopped.spend(29, has_read=False)
     assert not stopped.is_spent
-    stopped.spend(60, has_read=False)
+    stopped.spend(30, has_read=False)
     assert stopped.is_spent
