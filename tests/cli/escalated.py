@@ -33,6 +33,9 @@ def decide(
         asked = stage.explain(session)["question"]
         if not asked or asked["id"] == unlike:
             return None
+        if asked["kind"] == "permission" and not asked["asked"].get("options"):
+            # Only its hook told of it yet: what can be chosen stands on the screen, and is a change of what is asked.
+            return None
         request = {
             "sessionId": session,
             "coordinator": "tests",

@@ -19,6 +19,8 @@ from maestro.cli.coordinate_view import stats_lines, why_lines
 from maestro.coordinate.policy.config import PRESETS, parse_policy
 from maestro.errors import Conflict, InvalidInput, LedgerError, NotFound
 
+pytestmark = pytest.mark.more  # make test-more
+
 WHICH = ask("Which way?", {"label": "North", "description": "where it is cold"}, "South")
 DANGEROUS = {
     "id": "d-1",

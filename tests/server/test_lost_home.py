@@ -19,6 +19,8 @@ from maestro.home import Home
 from maestro.server import lifecycle
 from maestro.server.ownership import Ownership
 
+pytestmark = pytest.mark.more  # make test-more
+
 SECONDS = 60
 
 

@@ -6,6 +6,8 @@ import pytest
 from tests.chains.run.support import Stage, read_project, statuses
 from tests.support import Maestro
 
+pytestmark = pytest.mark.more  # make test-more
+
 INTENT = "add rate limiting to the login endpoint"
 
 

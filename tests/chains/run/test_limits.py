@@ -7,11 +7,14 @@ import math
 import signal
 import subprocess
 
+import pytest
 from tests.chains.run.support import SCRIPTED, Stage, statuses
 from tests.patience import end_of, patience, told_by, until
 from tests.support import Maestro
 
 from maestro.dispatch.process import now_ms
+
+pytestmark = pytest.mark.more  # make test-more
 
 WORDS = ("-y", "--no-review", "--chain", "execute-verify", *SCRIPTED)
 NAMES = ["maestro-execute", "maestro-verify"]

@@ -15,6 +15,8 @@ from tests.support import SOAK, Maestro, some_in_test
 
 from maestro.processes import exists, wait_for_end
 
+pytestmark = pytest.mark.more  # make test-more
+
 WORDS = ("-y", "--chain", "execute-verify", *SCRIPTED)
 ALL = [
     "maestro-execute",
@@ -67,7 +69,6 @@ def test_killed_at_every_write_of_its_state(maestro: Maestro, edge: str) -> None
     assert stage.done() == ALL
 
 
-@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(20 if SOAK else 2))
 def test_killed_at_any_write(maestro: Maestro, seed: int) -> None:

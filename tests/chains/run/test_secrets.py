@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from tests.chains.run.support import Stage
 from tests.chains.run.test_moves import chain
 from tests.support import Maestro
@@ -12,6 +13,8 @@ from maestro.chains import Context
 from maestro.chains.review import review_prompt
 from maestro.chains.step_runs import last_words
 from maestro.dispatch.run import look
+
+pytestmark = pytest.mark.more  # make test-more
 
 SECRET = "sk-ant-api03-" + "a1B2" * 20
 SAID = f"say The key is {SECRET}, and it works."

@@ -10,6 +10,8 @@ from tests.support import Maestro
 
 from maestro.chains.review import RULE
 
+pytestmark = pytest.mark.more  # make test-more
+
 COMMAND = '+++\npurpose = "Greet."\nartifacts = ["{work}/hello.md"]\nwork = "scratch"\n+++\nWrite `{work}/hello.md`.\n'
 CHAIN = '[chains.mine]\npurpose = "Mine."\nwork = "scratch"\nsteps = ["analyze \\"{description}\\""]\n'
 

@@ -21,6 +21,8 @@ from tests.patience import patience
 from maestro.coordinate import Assessment, BrainSettings, Policy
 from maestro.coordinate.brains import brain_named
 
+pytestmark = pytest.mark.more  # make test-more
+
 KEY = "sk-test-key-of-nobody"
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.coordinate.dehydration.coordinated import Coordinated
 from tests.coordinate.loop.overseen import Overseen, asks
 from tests.patience import until
+
+pytestmark = pytest.mark.more  # make test-more
 
 POLICY: dict[str, Any] = {
     "rules": [{"pattern": "which colour.*", "answer": "Choose 2"}],

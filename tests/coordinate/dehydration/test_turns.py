@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
+import pytest
 from tests.coordinate.dehydration.coordinated import Coordinated
 from tests.patience import until
+
+pytestmark = pytest.mark.more  # make test-more
 
 ASKS = {"ask": {"question": "Which <database>?", "header": "Data", "options": ["SQLite", "PostgreSQL"]}}
 WORKS = {"tool": {"name": "Read", "input": {"file_path": "a.py"}, "seconds": 600}}

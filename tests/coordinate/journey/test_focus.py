@@ -9,6 +9,8 @@ import pytest
 from tests.coordinate.journey.overseen import Overseen, ask, may, require_whole_log
 from tests.patience import until
 
+pytestmark = pytest.mark.more  # make test-more
+
 POLICY: dict[str, Any] = {
     "preset": "autonomous",
     "rules": [
@@ -75,7 +77,6 @@ def test_the_human_comes_between_decision_and_typing(stage: Overseen) -> None:
     require_whole_log(stage)
 
 
-@pytest.mark.more
 def test_a_human_who_stays_is_not_waited_for(stage: Overseen) -> None:
     """What was decided is taken back; when they leave it open, it is decided anew."""
     before = stage.get("decisions/stats")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from tests.coordinate.journey.overseen import Overseen, ask, may, require_whole_log
 from tests.patience import until
+
+pytestmark = pytest.mark.more  # make test-more
 
 # No rules: nothing but a precedent can answer.
 POLICY: dict[str, Any] = {"preset": "autonomous", "rules": []}

@@ -13,6 +13,8 @@ from tests.coordinate.loop.overseen import Overseen, asks
 from tests.fleet.typing.stage import Stage
 from tests.patience import until
 
+pytestmark = pytest.mark.more  # make test-more
+
 PROBE = "What do you mean?"
 UNSURE, SURE = told(confidence=0.4), told(confidence=0.9)
 POLICY: dict[str, Any] = {

@@ -6,12 +6,15 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
+import pytest
 from tests import skips
 from tests.coordinate.loop.overseen import Overseen, asks, waits_for
 from tests.fleet.typing.stage import Stage, staged
 from tests.patience import until
 
 from maestro import processes
+
+pytestmark = pytest.mark.more  # make test-more
 
 SOON = {"interveneAfter": 1}
 HELP = "Say what is in the way."

@@ -17,6 +17,8 @@ from maestro.coordinate.tags.runs import prompt_of
 from maestro.coordinate.tags.tag import find_tags
 from maestro.dispatch.run import this_process
 
+pytestmark = pytest.mark.more  # make test-more
+
 
 @pytest.fixture
 def office(maestro: Maestro) -> Office:

@@ -14,6 +14,8 @@ from tests.dispatch.support import script
 from tests.patience import end_of, until
 from tests.support import SOAK, some_in_test
 
+pytestmark = pytest.mark.more  # make test-more
+
 KILLS = 100 if SOAK else 2
 TIMEOUTS = 200 if SOAK else 3
 
@@ -257,7 +259,6 @@ def test_killed_at_any_moment(stage: Stage, seed: int) -> None:
     assert not list(Path(stage.results).glob("*.tmp"))
 
 
-@pytest.mark.more
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_timeouts_leave_nothing_alive(stage: Stage) -> None:

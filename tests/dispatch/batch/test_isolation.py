@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from tests.dispatch.batch.conftest import Stage, git
+
+pytestmark = pytest.mark.more  # make test-more
 
 
 def worktrees_of(stage: Stage) -> list[str]:

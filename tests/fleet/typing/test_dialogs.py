@@ -12,6 +12,8 @@ import pytest
 from tests.fleet.typing.stage import Stage
 from tests.patience import until
 
+pytestmark = pytest.mark.more  # make test-more
+
 SAY = {"*": [{"say": "Got: ${answer}"}]}
 REJECTED = "User rejected tool use"  # a No ends the turn: nothing more is said
 

@@ -8,10 +8,13 @@ import pty
 import subprocess
 import threading
 
+import pytest
 from tests.fleet.typing.stage import BIN, Stage
 from tests.patience import end_of, until
 
 from maestro.errors import Conflict
+
+pytestmark = pytest.mark.more  # make test-more
 
 EVIL = "\x1b[31mred\x1b]0;owned\x07\x9b2J\x1b[2J\x90q\x9c\x08\x7f\u202e\u2066 end"
 ASKS = {

@@ -19,7 +19,10 @@ PROMPTS = 60 if SOAK else 4
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("imitated", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize(
+    "imitated",
+    [pytest.param("claude", marks=pytest.mark.more), pytest.param("codex", marks=pytest.mark.more), "gemini"],
+)
 def test_an_agent_that_is_stopped_at_random(stage: Stage, imitated: str) -> None:
     session = stage.adopt(f"stopped-{imitated}", keeper=True, imitate=imitated)
     agents = until(lambda: children(stage.pid(session)))
