@@ -94,10 +94,16 @@ def amend(change: Change, question: Question, asked: dict[str, Any], *, call_id:
 
 
 def _decided_by(asked: dict[str, Any]) -> tuple[Any, ...]:
-    """What an answer is given to: who has read this may answer, whatever else becomes known of the dialog."""
+    """Returns the part that an answer is given to: who has read it may answer, whatever else becomes known.
+
+    A permission is given to what stands in its detail. Its text is the CLI's own phrase, of which the screen has one
+    wording and the hook another, and whichever comes second must not make an answer to the first stale.
+    """
     options = tuple(one.get("label") for one in asked.get("options", ()))
     parts = tuple(_decided_by(part) for part in asked.get("parts", ()))
-    return asked["kind"], asked["text"], asked.get("detail", ""), options, parts
+    detail = asked.get("detail", "")
+    text = "" if asked["kind"] == "permission" and detail else asked["text"]
+    return asked["kind"], text, detail, options, parts
 
 
 def close(change: Change, question_id: str, closed_by: str) -> str:

@@ -83,6 +83,25 @@ def test_hook_and_screen_see_one_question(scene: Scene) -> None:
     assert len(scene.all()) == 1
 
 
+def permission(text: str, detail: str) -> Question:
+    return Question(
+        "permission", text, (Option("Yes", number=1), Option("No", number=2)), tool="Bash", detail=detail
+    )
+
+
+@pytest.mark.parametrize(("heard", "version"), [("git push", 1), ("git push --force", 2)])
+def test_a_permission_is_given_to_its_detail_however_it_is_worded(
+    scene: Scene, heard: str, version: int
+) -> None:
+    """The screen is seen before the hook arrives, and has words of its own."""
+    shown = Screen("permission", question=permission("Do you want to proceed?", "git push"))
+    first = scene.shown(shown)
+    assert first is not None
+    later = asyncio.run(scene.asking.heard(scene.session, permission("May it use Bash?", heard), ""))
+    assert later.text == "May it use Bash?"
+    assert (later.id, later.version) == (first.id, version)
+
+
 def test_options_that_were_not_known_are_another_version(scene: Scene) -> None:
     first = scene.heard("Which?", "call_1")
     for _ in range(2):
