@@ -76,7 +76,7 @@ class AfterEnter(NamedTuple):
     has_read: bool | None  # before the look, the agent had read all that was typed and waited for more
     is_in_box: bool  # the box holds the text that was pasted, and nothing else
     queued_before: int  # how many prompts the screen showed as queued before Enter
-    has_taken: bool  # since then, a hook or the transcript tells of a prompt, whichever
+    has_taken: bool  # since then, a hook or the transcript tells of a prompt that the text is a part of
 
 
 def unsent_looks(earlier: int, after: AfterEnter, agent: str) -> int:

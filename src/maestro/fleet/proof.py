@@ -17,6 +17,12 @@ def same_prompt(told: str, *typed: str) -> bool:
     return any(squashed == "".join(text.split()) for text in typed)
 
 
+def mentions(told: str, *typed: str) -> bool:
+    """Whether the agent means a text that the typed one is a part of: it may have been taken with something else."""
+    squashed = "".join(told.split())
+    return any("".join(text.split()) in squashed for text in typed)
+
+
 def size_of(path: os.PathLike[str] | None) -> int:
     try:
         return os.stat(path).st_size if path is not None else 0

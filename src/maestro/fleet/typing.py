@@ -35,7 +35,7 @@ from maestro.fleet.delivery import (
 from maestro.fleet.facts import PaneRef, Sight
 from maestro.fleet.logs import Lengths, Logs
 from maestro.fleet.lookout import Lookout, pane_of
-from maestro.fleet.proof import lines_since, same_prompt, taken_since
+from maestro.fleet.proof import lines_since, mentions, same_prompt, taken_since
 from maestro.fleet.tmux import Tmux
 from maestro.ledger.facts import Prompt, Session
 from maestro.redact import clean, fold, redact
@@ -181,7 +181,7 @@ class Typist:
                 has_read,
                 is_in_box=draft is not None and to.terminal.box_holds(draft, typed),
                 queued_before=queued_before,
-                has_taken=has_read is True and await self._has_taken(to, since, transcript_size),
+                has_taken=has_read is True and await self._has_taken(to, text, since, transcript_size),
             )
             unsent = unsent_looks(unsent, after, to.session.agent)
             await self._channels.wait(news, _LOOK_SECONDS)
@@ -195,15 +195,18 @@ class Typist:
             return None
         return await asyncio.to_thread(processes.has_read_input, to.ref.pane_pid)
 
-    async def _has_taken(self, to: Typed, since: int, transcript_size: int) -> bool:
-        """Whether the agent tells of any prompt that it took since, be it in other words."""
-        if self._channels.prompts_since(to.session.id, since):
+    async def _has_taken(self, to: Typed, text: str, since: int, transcript_size: int) -> bool:
+        """Whether the agent tells since of a prompt that this text is a part of. Its log may still get earlier ones."""
+        typed = to.terminal.as_text(text)
+        if any(
+            mentions(prompt, text, typed) for prompt in self._channels.prompts_since(to.session.id, since)
+        ):
             return True
         path = await asyncio.to_thread(self._crew.transcript_of, to.session)
         if path is None:
             return False
         lines = await asyncio.to_thread(lambda: list(lines_since(path, transcript_size)))
-        return any(to.terminal.taken(line) is not None for line in lines)
+        return any(mentions(taken, text, typed) for taken in map(to.terminal.taken, lines) if taken)
 
     async def proved(self, session: Session, terminal: Terminal, prompt: Prompt) -> tuple[str, Sight | None]:
         """The proof of a prompt that was typed some time ago, or nothing; and what its screen shows."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maestro.agents.registry import terminal_named
-from maestro.fleet.proof import lines_since, same_prompt, size_of, taken_since
+from maestro.fleet.proof import lines_since, mentions, same_prompt, size_of, taken_since
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,20 @@ from maestro.fleet.proof import lines_since, same_prompt, size_of, taken_since
 def test_the_same_prompt(told: str, same: bool) -> None:  # noqa: FBT001 - a table's column
     assert same_prompt(told, "Fix the login") is same
     assert same_prompt(told, "other", "Fix the login") is same
+
+
+@pytest.mark.parametrize(
+    ("told", "is_mentioned"),
+    [
+        ("Fix the login", True),
+        ("first this\nFix the\n login", True),
+        ("an earlier prompt", False),
+        ("Fix the", False),
+        ("", False),
+    ],
+)
+def test_a_prompt_that_was_taken_with_another(told: str, is_mentioned: bool) -> None:  # noqa: FBT001 - a table's column
+    assert mentions(told, "Fix the login") is is_mentioned
 
 
 @given(st.text(max_size=60), st.lists(st.sampled_from([" ", "\n", "\t", "\u00a0"]), max_size=5).map("".join))
