@@ -163,6 +163,8 @@ def prompted_while_busy(fleet: RealFleet) -> None:
     fleet.load(says("The first is done.", gate=gate), afterwards=says("The others are done."))
     session_id = fleet.spawn("begin")
     fleet.asked("begin")
+    # Until it shows that it works, Gemini CLI may drop what is typed: its receipt is then uncertain.
+    _until_all_agree(fleet, session_id, "working", "thinking")
     fleet.tell(session_id, "then do the second")
     fleet.tell(session_id, "and at last the third")
     gate.set()
@@ -179,6 +181,7 @@ def stopped_at_random(fleet: RealFleet, prompts: int) -> None:
     fleet.load(says("The first is done.", gate=gate), afterwards=says("The others are done."))
     session_id = fleet.spawn("begin")
     fleet.asked("begin")
+    _until_all_agree(fleet, session_id, "working", "thinking")
     submitted, uncertain = [], []
     with stopping(fleet.pids(), random.Random(prompts)):
         for number in range(1, prompts + 1):
