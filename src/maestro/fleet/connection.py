@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from maestro import processes
 from maestro.errors import DaemonError
+from maestro.fleet import reading
 from maestro.fleet.control import Control
 from maestro.fleet.facts import ServerId
 
@@ -79,7 +80,7 @@ class Connection:
             await control.ready
             self._control = control
             answer = await control.ask('display-message -p "#{pid} #{pane_id}"', 1)
-            pid, self.hidden_pane = answer[0].lines[0].split()
+            pid, self.hidden_pane = reading.words_of(answer[0].lines, 2)
             self.server = ServerId(int(pid), processes.start_time(int(pid)) or 0)
             await asyncio.gather(*(control.ask(line, 1) for line in self._prepare))
         except BaseException:

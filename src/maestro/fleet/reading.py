@@ -142,6 +142,19 @@ def clients(answer: Sequence[str], own_pid: int | None) -> tuple[Client, ...]:
     return tuple(found)
 
 
+def words_of(answer: Sequence[str], count: int) -> list[str]:
+    """Returns the words of an answer of one line. A server that is ending still answers, and leaves words out."""
+    words = answer[0].split() if answer else []
+    if len(words) != count:
+        raise ending()
+    return words
+
+
+def ending() -> DaemonError:
+    """Returns the error for a server that is there, and knows no session or pane any longer."""
+    return DaemonError("The tmux server is ending.", hint="`maestro up` starts it again.")
+
+
 def _records(answer: Sequence[str], fields: int) -> Iterator[list[str]]:
     record = ""
     for line in answer:

@@ -99,7 +99,12 @@ class Tmux:
             await self._connection.start(may_start=may_start)
         except FileNotFoundError as error:
             raise _missing() from error
-        assert self.server is not None
+        return self._present()
+
+    def _present(self) -> ServerId:
+        """Returns the server that we speak to; it may have ended while we waited for its answer."""
+        if self.server is None:
+            raise reading.ending()
         return self.server
 
     def _changed(self) -> None:
@@ -183,8 +188,7 @@ class Tmux:
     async def panes(self) -> tuple[Pane, ...]:
         server = await self._guest_server() if self.guest else None
         lines = await self.run("list-panes", "-a", "-F", reading.PANE_FORMAT)
-        server = server or self.server
-        assert server is not None
+        server = server or self._present()
         found = reading.panes(lines, server)
         if not self.guest and any(_unreaped(pane) for pane in found):
             # tmux 3.3a now and then misses that a child has ended; told again, it looks.
@@ -205,8 +209,7 @@ class Tmux:
                 ("list-clients", "-F", reading.CLIENT_FORMAT),
             ]
         )
-        server = server or self.server
-        assert server is not None
+        server = server or self._present()
         own = self._connection.pid
         return reading.glances(panes, server, self._connection.hidden_pane), reading.clients(clients, own)
 
@@ -335,9 +338,8 @@ class Tmux:
         self._own("open panes")
         command = (*place, "-P", "-F", "#{pane_id} #{pane_pid}", "-c", "/", *PLACEHOLDER)
         lines = await (self.act(beside, command) if beside else self.run(*command))
-        pane_id, pane_pid = lines[0].split()
-        assert self.server is not None
-        ref = PaneRef(*self.server, pane_id, int(pane_pid))
+        pane_id, pane_pid = reading.words_of(lines, 2)
+        ref = PaneRef(*self._present(), pane_id, int(pane_pid))
         try:
             await self.act(
                 ref,
@@ -361,7 +363,7 @@ class Tmux:
 
     async def _guest_server(self) -> ServerId:
         lines = await self._guest_run("display-message", "-p", "#{pid}")
-        pid = int(lines[0])
+        pid = int(reading.words_of(lines, 1)[0])
         self._guest = ServerId(pid, processes.start_time(pid) or 0)
         return self._guest
 

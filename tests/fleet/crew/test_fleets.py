@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from tests import skips
 from tests.fleet.crew.seen import agents, panes
 from tests.patience import patience, until
 from tests.support import SOAK, Maestro
@@ -94,8 +93,8 @@ def test_a_faulty_fleet_file_names_its_line(maestro: Maestro) -> None:
     assert (missing.returncode, "There is no nothing.yml" in missing.stderr) == (3, True)
 
 
+@pytest.mark.more
 @pytest.mark.soak
-@skips.only_soak  # the daemon still answers with an unexpected error now and then; issue 14 stays open for it
 def test_whoever_only_looks_does_not_start_what_is_just_ended(maestro: Maestro, spawn: Any) -> None:
     over = threading.Event()
 

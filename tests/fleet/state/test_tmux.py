@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -205,6 +206,32 @@ async def test_a_server_that_was_killed_is_noticed_and_not_restarted(place: Path
         assert floor.tmux.server is None
         again = await floor.tmux.start()
         assert again != server
+
+
+# tmux, whose hidden session ends just before the first question to it is read.
+ENDING = """#!/bin/sh
+case " $* " in
+*" -C "*) ;;
+*) exec {tmux} "$@" ;;
+esac
+{{ IFS= read -r asked; IFS= read -r word; printf '%s\\n' kill-session "$asked" "$word"; exec cat; }} | exec {tmux} "$@"
+"""
+
+
+@in_loop
+async def test_a_server_that_ends_while_it_is_reached(place: Path) -> None:
+    tmux = shutil.which("tmux")
+    async with Floor(place) as floor:
+        wrapper = place / "ending" / "tmux"
+        wrapper.parent.mkdir()
+        wrapper.write_text(ENDING.format(tmux=tmux))
+        wrapper.chmod(0o755)
+        path = f"{wrapper.parent}:{floor.env['PATH']}"
+        late = Tmux(floor.tmux.socket, {**floor.env, "PATH": path})
+        with pytest.raises(DaemonError):
+            await late.start(may_start=False)
+        assert late.server is None
+        await late.close()
 
 
 @in_loop
