@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from collections import defaultdict
 
 from maestro import home as homes
 from maestro.agents.registry import title_globs
@@ -22,6 +23,8 @@ class Fleets:
         self.home = home
         self.guests = Guests(home.path("guests.json"))
         self._fleets: dict[str, PaneStates] = {}
+        # Held while a fleet's server is reached or ended, so that neither comes into the middle of the other.
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._closed = False
 
     def socket(self, fleet: str) -> str:
@@ -46,7 +49,8 @@ class Fleets:
 
     async def open(self, fleet: str) -> Tmux:
         """The fleet's tmux server, started if need be."""
-        return (await self._reach(fleet, may_start=True)).tmux
+        async with self._turns[fleet]:
+            return (await self._reach(fleet, may_start=True)).tmux
 
     async def _reach(self, fleet: str, *, may_start: bool) -> PaneStates:
         states = self._fleets.get(fleet)
@@ -66,7 +70,8 @@ class Fleets:
 
     async def states(self, fleet: str) -> PaneStates:
         """The state of a running fleet's panes."""
-        states = await self._running(fleet)
+        async with self._turns[fleet]:
+            states = await self._running(fleet)
         if states is None:
             raise NotFound(f"The fleet “{fleet}” does not run.", hint="`maestro up` starts it.")
         return states
@@ -95,11 +100,12 @@ class Fleets:
 
     async def running(self, fleet: str) -> Tmux | None:
         """The fleet's tmux server if it runs."""
-        states = await self._running(fleet)
+        async with self._turns[fleet]:
+            states = await self._running(fleet)
         return states.tmux if states is not None else None
 
     async def _running(self, fleet: str) -> PaneStates | None:
-        """Whoever only looks must not start a server anew that is just ended."""
+        """Reach a server that runs. Whoever only looks must not start one anew that is just ended."""
         if not self.runs(fleet):
             return None
         try:
@@ -115,15 +121,16 @@ class Fleets:
             raise Conflict(
                 f"{fleet} is a tmux server of your own.", hint="End it yourself: Maestro only looks into it."
             )
-        tmux = await self.running(fleet)
-        states = self._fleets.pop(fleet, None)
-        if states is not None:
-            states.tmux.on_change = lambda: None
-            await states.close()
-        if tmux is not None:
-            await tmux.kill_server()
-        if os.path.exists(self.socket(fleet)):  # noqa: ASYNC240 - one look at a local file
-            os.unlink(self.socket(fleet))
+        async with self._turns[fleet]:
+            reached = await self._running(fleet)
+            states = self._fleets.pop(fleet, None)
+            if states is not None:
+                states.tmux.on_change = lambda: None
+                await states.close()
+            if reached is not None:
+                await reached.tmux.kill_server()
+            if os.path.exists(self.socket(fleet)):  # noqa: ASYNC240 - one look at a local file
+                os.unlink(self.socket(fleet))
 
     async def close(self) -> None:
         """Let go of every server; they live on."""

@@ -121,15 +121,16 @@ class Tmux:
         await self._connection.close()
         await self._process("-S", self.socket, "-N", "kill-server")
         if server is not None:
-            await asyncio.to_thread(processes.wait_for_end, server.pid, _END_SECONDS)
+            await asyncio.to_thread(_ended, server)
         self._connection.server = None
 
     def _attaching(self, may_start: bool) -> Command:  # noqa: FBT001 - the connection's one question
+        session = ("new-session", "-A", "-s", HIDDEN_SESSION, "-n", "wake", "-f", "no-output,ignore-size")
+        # A server without any session is ending, and a new session in it would keep it from that.
+        guarded = ("-N", "if-shell", "-F", "#{S:1}", words.line((*session, *PLACEHOLDER)))
         return (
             *("tmux", "-S", self.socket, "-f", "/dev/null", "-u", "-C"),
-            *(() if may_start else ("-N",)),
-            *("new-session", "-A", "-s", HIDDEN_SESSION, "-n", "wake", "-f", "no-output,ignore-size"),
-            *PLACEHOLDER,
+            *((*session, *PLACEHOLDER) if may_start else guarded),
         )
 
     # Commands.
@@ -386,6 +387,13 @@ class Tmux:
             raise _missing() from error
         said, complaint = await process.communicate(given)
         return process.returncode or 0, words.decoded(said), words.decoded(complaint)
+
+
+def _ended(server: ServerId) -> None:
+    """Waits for a server's end. Whoever attaches in its last moment can keep it alive, without any session of ours."""
+    if not processes.wait_for_end(server.pid, _END_SECONDS):
+        processes.send_signal(server.pid, server.started, "", signal.SIGKILL)
+        processes.wait_for_end(server.pid, _END_SECONDS)
 
 
 def _unreaped(pane: Pane) -> bool:

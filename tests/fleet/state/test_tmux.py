@@ -235,6 +235,20 @@ async def test_a_server_that_ends_while_it_is_reached(place: Path) -> None:
 
 
 @in_loop
+async def test_whoever_looks_makes_no_session_in_a_server_that_is_ending(place: Path) -> None:
+    async with Floor(place) as floor:
+        await floor.tmux.close()
+        # As in the moment between `kill-server` and the end: alive, and without any session.
+        floor.outside("set-option", "-s", "exit-empty", "off")
+        floor.outside("kill-session", "-a", "-t", "=_maestro")
+        floor.outside("kill-session", "-t", "=_maestro")
+        with pytest.raises(DaemonError):
+            await floor.tmux.start(may_start=False)
+        assert floor.outside("list-sessions") == b""
+        assert await floor.tmux.start(), "whoever may start it makes one"
+
+
+@in_loop
 async def test_start_twice_is_harmless_and_close_leaves_the_panes(place: Path) -> None:
     async with Floor(place) as floor:
         first = await floor.tmux.start()
