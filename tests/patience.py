@@ -12,9 +12,10 @@ import math
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Any, AnyStr
+from typing import IO, Any, AnyStr
 
 PATIENCE = 30.0
 # A measure holds for so long; each takes about 12 ms of a quiet machine.
@@ -117,14 +118,12 @@ async def within(seconds: float = PATIENCE) -> AsyncIterator[None]:
                 timer.cancel()
 
 
-def told_by(
-    process: subprocess.Popen[AnyStr], said: AnyStr | None = None, seconds: float = 2 * PATIENCE
-) -> tuple[AnyStr, AnyStr]:
-    """Returns what a process wrote, both its streams, when it has ended."""
+def told_by(process: subprocess.Popen[AnyStr], seconds: float = 2 * PATIENCE) -> tuple[AnyStr, AnyStr]:
+    """Returns what a process wrote, both its streams, when it has ended. Closes its input first."""
     deadline = Deadline(seconds)
     while True:
         try:
-            return process.communicate(said, timeout=max(0.01, min(deadline.left, _FRESH_SECONDS)))
+            return process.communicate(timeout=max(0.01, min(deadline.left, _FRESH_SECONDS)))
         except subprocess.TimeoutExpired:
             if deadline.passed:
                 raise
@@ -151,8 +150,12 @@ def run(
     for stream in ("stdout", "stderr"):
         options.setdefault(stream, subprocess.PIPE)
     with subprocess.Popen(words, **options) as process:
+        if process.stdin is not None and said is not None:
+            # `communicate` cannot be asked again while it still has input to give.
+            threading.Thread(target=_give, args=(process.stdin, said), daemon=True).start()
+            process.stdin = None
         try:
-            out, err = told_by(process, said, seconds)
+            out, err = told_by(process, seconds)
         except BaseException:
             process.kill()
             raise
@@ -160,6 +163,12 @@ def run(
     if check:
         done.check_returncode()
     return done
+
+
+def _give(stream: IO[AnyStr], text: AnyStr) -> None:
+    """Writes a process's input and closes it; a process that has ended wants no more of it."""
+    with contextlib.suppress(BrokenPipeError), stream:
+        stream.write(text)
 
 
 def _waiting_for_each_core() -> float:

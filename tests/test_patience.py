@@ -67,7 +67,7 @@ def test_a_process_that_never_ends_is_told_of(measured: list[float], tmp_path: P
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         with pytest.raises(subprocess.TimeoutExpired):
             end_of(process, 0.05)
-        assert told_by(process, "")[0] == ""
+        assert told_by(process)[0] == ""
         assert end_of(process) == 0
     with pytest.raises(subprocess.TimeoutExpired):
         run([sys.executable, "-c", "import time; time.sleep(600)"], seconds=0.05)
@@ -75,11 +75,13 @@ def test_a_process_that_never_ends_is_told_of(measured: list[float], tmp_path: P
         run(["sh", "-c", "exit 3"], check=True)
 
 
-def test_what_a_command_writes_is_whole(tmp_path: Path) -> None:
+def test_what_a_command_writes_and_reads_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often patience was asked for in between."""
+    monkeypatch.setattr(patience, "_FRESH_SECONDS", 0.005)
     script = "import sys, time\nfor n in range(8): print(n, sys.stdin.readline().strip(), flush=True); time.sleep(0.02)"
-    done = run([sys.executable, "-c", script], input="\n".join("abcdefgh"), text=True)
-    assert done.stdout.split() == [word for n, letter in enumerate("abcdefgh") for word in (str(n), letter)]
+    given = [letter * 50_000 for letter in "abcdefgh"]
+    done = run([sys.executable, "-c", script], input="\n".join(given), text=True)
+    assert done.stdout.split() == [word for n, text in enumerate(given) for word in (str(n), text)]
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -339,7 +339,8 @@ def test_a_sessions_token_and_process_decide_its_role(maestro: Maestro, project:
             told += shell.stdout.readline()
         assert f"code={Refused.exit_code}" in told
     finally:
-        told_by(shell, "end\n")
+        shell.stdin.write("end\n")
+        told_by(shell)
     assert maestro("session", "report", "complete", "done", env=inside).returncode == 0
     ended = maestro("task", "report", "progress", "again", env=inside)
     assert (ended.returncode, "its session has ended" in ended.stderr) == (Unauthenticated.exit_code, True)
