@@ -39,7 +39,7 @@ soak: setup ## the robustness rows (bars R1-R16) at full counts
 	MAESTRO_SOAK=1 $(BIN)/pytest -p no:randomly -m soak --timeout 7200
 	scripts/fresh-root
 
-fresh-root: ## demo and test on a new Debian: as root, as a user, with Python 3.12 and 3.13; needs root
+fresh-root: setup ## demo and test on a new Debian: as root, as a user, with Python 3.12 and 3.13; needs root
 	@scripts/fresh-root
 
 bench: setup ## the speed rows (bars S1-S15), as ratios of one interleaved run
