@@ -40,10 +40,10 @@ class Habits:
         )
 
 
-def delegate(fleet: RealFleet, *words: str, code: int = 0) -> Mapping[str, Any]:
+def delegate(fleet: RealFleet, *words: str, code: int = 0, or_code: int = 0) -> Mapping[str, Any]:
     command = [str(BIN / "maestro"), "delegate", *words, "--to", fleet.cli.name, "--json"]
     done = fleet.network.run(command, env=fleet.env | VARIABLES, cwd=fleet.work, timeout=150)
-    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    assert done.returncode in {code, or_code or code}, (done.returncode, done.stdout, done.stderr)
     told: dict[str, Any] = json.loads(done.stdout)
     return told
 
@@ -101,8 +101,10 @@ def a_broken_api_fails_or_runs_out_of_time(fleet: RealFleet, habits: Habits) -> 
     if habits.gives_up:
         assert delegate(fleet, "Hello", code=1)["status"] == "failed"
     else:
-        told = delegate(fleet, "Hello", "--timeout", str(patience(15)), code=124)
-        assert "trying again after: HTTP 500" in told["error"]
+        told = delegate(fleet, "Hello", "--timeout", str(patience(15)), code=124, or_code=1)
+        # After minutes it does give up; on a slow machine that is before the deadline.
+        said = {"timeout": "trying again after: HTTP 500", "failed": "broken (500 INTERNAL)"}
+        assert said[told["status"]] in told["error"]
 
 
 def silence_ends_at_the_deadline(fleet: RealFleet) -> None:
