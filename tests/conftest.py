@@ -19,11 +19,12 @@ import pytest_timeout  # type: ignore[import-untyped]  # it has no types
 from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
 from tests import skips, surroundings
-from tests.patience import patience
+from tests.patience import patience, until
 from tests.postgres import PostgreSQL, find_postgresql
 from tests.support import SOAK, Maestro, clean_env, end_all_of, forbid_start
 
 from maestro.server import lifecycle
+from maestro.testing.leftovers import processes_of, remove
 
 pytest_plugins = ("tests.leftovers",)
 
@@ -65,7 +66,15 @@ def place() -> Iterator[Path]:
     """A short temporary folder: a socket's path may have 107 bytes."""
     folder = Path(tempfile.mkdtemp(prefix="mt"))
     yield folder
+    _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Removes a test's folder. Where somebody still writes there who does not end, the test is told so."""
     shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        until(lambda: not processes_of(str(folder)), lambda: str(processes_of(str(folder))), seconds=10)
+        remove(str(folder))
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +112,7 @@ def shared_maestro() -> Iterator[Maestro]:
     folder = Path(tempfile.mkdtemp(prefix="mt"))
     with _at(folder) as made:
         yield made
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
 
 
 @pytest.fixture

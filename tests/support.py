@@ -63,28 +63,41 @@ def forbid_start(home: Home) -> None:
 
 
 def end_all_of(home: Home) -> None:
-    """Kill whatever this Maestro started and left: it is known by its MAESTRO_HOME. Each of them may start another."""
+    """Kill whatever this Maestro started and left: it is known by its MAESTRO_HOME. Each of them may start another, and
+    one that is becoming another program cannot be read: two looks in a row must find none of either kind."""
     mark = f"MAESTRO_HOME={home.root}".encode()
-    for _ in range(10):
-        left = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _has(pid, mark)]
-        if not left:
+    quiet = 0
+    for _ in range(1000):
+        known = {pid: _has(pid, mark) for pid in map(int, filter(str.isdigit, os.listdir("/proc")))}
+        left = [pid for pid, has in known.items() if has]
+        quiet = quiet + 1 if not any(has is not False for has in known.values()) else 0
+        if quiet == 2:
             return
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         for pid in left:
             processes.wait_for_end(pid, patience(5))
+        if not left:
+            time.sleep(0.002)
 
 
-def _has(pid: int, mark: bytes) -> bool:
+def _has(pid: int, mark: bytes) -> bool | None:
+    """Whether the process carries the mark; None where it is just becoming another program, and nobody can tell."""
     try:
         environment = Path(f"/proc/{pid}/environ").read_bytes()
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
+        told = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()
     except OSError:
         return False
+    if pid == os.getpid():
+        return False
+    is_thread_of_kernel = int(told[6]) & 0x00200000
+    if not environment and not words and told[0] not in {b"Z", b"X"} and not is_thread_of_kernel:
+        return None
     home = mark.partition(b"=")[2]
     is_daemon = b"maestro.server" in words and home in words.split(b"\0")
-    return pid != os.getpid() and (mark in environment.split(b"\0") or is_daemon)
+    return mark in environment.split(b"\0") or is_daemon
 
 
 @dataclass
