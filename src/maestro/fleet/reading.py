@@ -152,7 +152,9 @@ def words_of(answer: Sequence[str], count: int) -> list[str]:
 
 def ending() -> DaemonError:
     """Returns the error for a server that is there, and knows no session or pane any longer."""
-    return DaemonError("The tmux server is ending.", hint="`maestro up` starts it again.")
+    return DaemonError(
+        "The tmux server is ending.", hint="Try again in a moment; `maestro up` starts Maestro's own again."
+    )
 
 
 def _records(answer: Sequence[str], fields: int) -> Iterator[list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,10 @@ class Habits:
         )
 
 
-def delegate(fleet: RealFleet, *words: str, code: int = 0, or_code: int = 0) -> Mapping[str, Any]:
+def delegate(fleet: RealFleet, *words: str, codes: Container[int] = (0,)) -> Mapping[str, Any]:
     command = [str(BIN / "maestro"), "delegate", *words, "--to", fleet.cli.name, "--json"]
     done = fleet.network.run(command, env=fleet.env | VARIABLES, cwd=fleet.work, timeout=150)
-    assert done.returncode in {code, or_code or code}, (done.returncode, done.stdout, done.stderr)
+    assert done.returncode in codes, (done.returncode, done.stdout, done.stderr)
     told: dict[str, Any] = json.loads(done.stdout)
     return told
 
@@ -67,7 +67,7 @@ def success_with_a_tool(fleet: RealFleet, habits: Habits) -> None:
 
 def analysis_writes_nothing(fleet: RealFleet, habits: Habits) -> None:
     fleet.load(habits.runs("echo bad > forbidden.txt"), says("I could not."))
-    told = delegate(fleet, "Make the file.", code=20)
+    told = delegate(fleet, "Make the file.", codes={20})
     assert (told["status"], told["text"]) == ("denied", "I could not.")
     assert told["denials"]
     assert not (fleet.work / "forbidden.txt").exists()
@@ -87,21 +87,21 @@ def a_resumed_session_counts_each_run(fleet: RealFleet) -> None:
 
 def a_bad_request_fails(fleet: RealFleet) -> None:
     fleet.load(afterwards=Failure(400, "no such thing as this model"))
-    told = delegate(fleet, "Hello", code=1)
+    told = delegate(fleet, "Hello", codes={1})
     assert (told["status"], "no such thing" in told["error"]) == ("failed", True)
 
 
 def a_limit_is_a_limit(fleet: RealFleet, habits: Habits) -> None:
     fleet.load(afterwards=habits.limit)
-    assert delegate(fleet, "Hello", code=21)["status"] == "limit"
+    assert delegate(fleet, "Hello", codes={21})["status"] == "limit"
 
 
 def a_broken_api_fails_or_runs_out_of_time(fleet: RealFleet, habits: Habits) -> None:
     fleet.load(afterwards=Failure(500, "broken"))
     if habits.gives_up:
-        assert delegate(fleet, "Hello", code=1)["status"] == "failed"
+        assert delegate(fleet, "Hello", codes={1})["status"] == "failed"
     else:
-        told = delegate(fleet, "Hello", "--timeout", str(patience(15)), code=124, or_code=1)
+        told = delegate(fleet, "Hello", "--timeout", str(patience(15)), codes={1, 124})
         # After minutes it does give up; on a slow machine that is before the deadline.
         said = {"timeout": "trying again after: HTTP 500", "failed": "broken (500 INTERNAL)"}
         assert said[told["status"]] in told["error"]
@@ -111,7 +111,7 @@ def silence_ends_at_the_deadline(fleet: RealFleet) -> None:
     gate = threading.Event()
     fleet.load(afterwards=Silence(gate))
     try:
-        told = delegate(fleet, "Hello", "--timeout", str(patience(10)), "--id", "silent", code=124)
+        told = delegate(fleet, "Hello", "--timeout", str(patience(10)), "--id", "silent", codes={124})
     finally:
         gate.set()
     assert told["status"] == "timeout"
