@@ -88,10 +88,10 @@ def test_three_equal_answers_are_offered_as_a_rule(stage: Overseen) -> None:
         told.append(answer(stage, session, "2"))
         stage.until_said(session, *(f"n{earlier} got Worker" for earlier in range(number + 1)))
     assert ["times" in text for text in told] == [False, False, True], told
+    fourth = stage.escalated(session)
     stage.stop(loop)
     offered = json.loads(next(line for line in told[2].splitlines() if line.strip().startswith("{")))
     assert offered["answer"] == "Worker"
-    fourth = stage.escalated(session)
     assert stage.maestro("answer", fourth["id"], "--dismiss").returncode == 0
     stage.policy(preset="autonomous", rules=[offered], precedents={"enabled": False})
     fresh = stage.spawn("fresh", ask("fresh", PAGE, *OPTIONS))
