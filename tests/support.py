@@ -24,6 +24,9 @@ from maestro.server.client import Daemon
 
 SOAK = os.environ.get("MAESTRO_SOAK") == "1"
 BIN = Path(sys.executable).parent
+# In /proc/PID/stat:
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD among the flags
+_ENDED = {b"Z", b"X"}  # states
 
 
 def some_in_test(values: Iterable[Any], of: int = 1, every: int = 0) -> list[Any]:
@@ -70,7 +73,7 @@ def end_all_of(home: Home) -> None:
     for _ in range(1000):
         known = {pid: _has(pid, mark) for pid in map(int, filter(str.isdigit, os.listdir("/proc")))}
         left = [pid for pid, has in known.items() if has]
-        quiet = quiet + 1 if not any(has is not False for has in known.values()) else 0
+        quiet = quiet + 1 if all(has is False for has in known.values()) else 0
         if quiet == 2:
             return
         for pid in left:
@@ -87,13 +90,13 @@ def _has(pid: int, mark: bytes) -> bool | None:
     try:
         environment = Path(f"/proc/{pid}/environ").read_bytes()
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
-        told = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()
+        state, *_, flags = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()[:7]
     except OSError:
         return False
     if pid == os.getpid():
         return False
-    is_thread_of_kernel = int(told[6]) & 0x00200000
-    if not environment and not words and told[0] not in {b"Z", b"X"} and not is_thread_of_kernel:
+    is_empty = not environment and not words
+    if is_empty and state not in _ENDED and not int(flags) & _KERNEL_THREAD:
         return None
     home = mark.partition(b"=")[2]
     is_daemon = b"maestro.server" in words and home in words.split(b"\0")
