@@ -52,6 +52,9 @@ def clean_env(place: Path) -> dict[str, str]:
         "TMPDIR": tempfile.gettempdir(),
         "TZ": "UTC",
         "GIT_CONFIG_NOSYSTEM": "1",
+        "MAESTRO_SCRIPTED": "1",
+        # Tests write the project's files themselves; tests/hostile and tests/trust are about the others.
+        "MAESTRO_TRUST_ONCE": "1",
     }
 
 

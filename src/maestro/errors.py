@@ -17,6 +17,7 @@
     │   ├── LedgerUnreadable                 not a database, damaged, or not ours
     │   ├── LedgerNewer                      written by a newer Maestro
     │   └── DiskFull                    507  no space left; nothing was written
+    ├── Untrusted                   9   403  a project's file would act, and nobody has trusted it
     ├── Uncertain                   8   409  it was typed, and nothing proves that it arrived
     └── TimedOut                  124   504  it did not happen in time
 
@@ -140,6 +141,14 @@ class Uncertain(MaestroError):
     code = "uncertain"
     exit_code = 8
     http_status = 409
+
+
+class Untrusted(MaestroError):
+    """What a project brings would act. `context` has the project's `root` and the file's `name`."""
+
+    code = "untrusted"
+    exit_code = 9
+    http_status = 403
 
 
 class TimedOut(MaestroError):

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from maestro.chains import Catalogue, Phase, Project
-from maestro.chains.catalogue.catalogue_file import load_catalogue
+from maestro.chains.catalogue.catalogue_file import shown_catalogue
 from maestro.chains.routing.likeness_file import load_weights
 from maestro.likeness import Weights
 
@@ -24,7 +24,7 @@ _PHASES: dict[str, dict[str, Any]] = {
 
 @cache
 def package() -> Catalogue:
-    return load_catalogue("/nonexistent/home", "/nonexistent/state")
+    return shown_catalogue("/nonexistent/home", "/nonexistent/state")
 
 
 @cache

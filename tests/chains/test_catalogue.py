@@ -12,7 +12,7 @@ from tests.chains.support import package
 
 from maestro.chains import Catalogue, Step
 from maestro.chains.catalogue.catalogue import Source, build_catalogue, command_of
-from maestro.chains.catalogue.catalogue_file import load_catalogue
+from maestro.chains.catalogue.catalogue_file import shown_catalogue
 from maestro.chains.catalogue.command_text import parse_command
 from maestro.errors import InvalidInput
 
@@ -31,7 +31,7 @@ class Files:
             (folder / "commands").mkdir(parents=True)
 
     def load(self) -> Catalogue:
-        return load_catalogue(str(self.home), str(self.state))
+        return shown_catalogue(str(self.home), str(self.state))
 
     def refused(self) -> InvalidInput:
         with pytest.raises(InvalidInput) as caught:

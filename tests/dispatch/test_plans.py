@@ -15,7 +15,14 @@ REAL = ("claude", "codex", "gemini")
 
 
 def plan(agent: str, mode: RunMode = "analysis", **more: Any) -> RunPlan:
-    asked = RunRequest(prompt_path="/run/prompt.md", folder="/run", cwd="/project", env={}, mode=mode, **more)
+    asked = RunRequest(
+        prompt_path="/run/prompt.md",
+        folder="/run",
+        cwd="/project",
+        env={"MAESTRO_SCRIPTED": "1"},
+        mode=mode,
+        **more,
+    )
     return headless_named(agent).headless(asked)
 
 

@@ -8,8 +8,11 @@ import pytest
 
 from maestro.agents.headless import Output, RunRequest
 from maestro.dispatch.command_tool import CommandTool
-from maestro.dispatch.tools import Tool, Toolbox, load_toolbox
-from maestro.errors import InvalidInput, MaestroError, NotFound
+from maestro.dispatch.tools import Tool, Toolbox, load_toolbox, shown_toolbox
+from maestro.errors import InvalidInput, MaestroError, NotFound, Untrusted
+from maestro.trust.project import ProjectTrust
+from maestro.trust.records import revoke
+from maestro.trust.remarks import take_remarks
 
 
 class Files:
@@ -25,8 +28,12 @@ class Files:
     def project(self, text: str) -> None:
         (self.state / "tools.toml").write_text(text)
 
+    @property
+    def trust(self) -> ProjectTrust:
+        return ProjectTrust(str(self.home), str(self.root.resolve()), {})
+
     def load(self) -> Toolbox:
-        return load_toolbox(str(self.home), str(self.root.resolve()), str(self.state))
+        return load_toolbox(self.trust, str(self.state))
 
 
 @pytest.fixture
@@ -49,6 +56,7 @@ def test_the_project_is_on_top_of_the_user(files: Files) -> None:
     files.project(
         'default = "quick"\n[tools.claude]\nmodel = "haiku"\n[tools.quick]\nagent = "gemini"\nmodel = "flash"'
     )
+    files.trust.confirm(files.trust.everything([]), folder=False)
     box = files.load()
     assert box.tools["claude"] == Tool(agent="claude", model="haiku", timeout=900.0)
     assert box.find("review") == ("gemini", Tool(agent="gemini"))
@@ -85,17 +93,49 @@ def test_faults_name_the_file_and_the_key(files: Files, text: str, words: str) -
     assert words in error.value.message
 
 
-def test_a_command_that_a_project_brings_needs_trust(files: Files) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[tools.claude]\ncommand = ["sh", "-c", "evil"]',
+        '[tools.claude]\nagent = "scripted"\nmodel = "evil.json"',
+        '[tools.claude]\nmodel = "evil.json"',
+        'default = "scripted"',
+        '[roles]\nreview = "scripted"',
+        '[tools.claude]\nfallbacks = ["scripted"]',
+    ],
+)
+def test_nothing_that_a_project_says_of_tools_counts_untrusted(files: Files, text: str) -> None:
     """A repository that somebody cloned must not run programs by being there."""
-    files.project('[tools.claude]\ncommand = ["sh", "-c", "evil"]')
-    with pytest.raises(InvalidInput, match="would run a program"):
+    files.project(text)
+    with pytest.raises(Untrusted, match=r"\.maestro/tools\.toml comes with this project"):
         files.load()
+    files.trust.confirm(files.trust.everything([]), folder=False)
+    before = files.load()
+    files.project(f"{text}\n# more")
+    with pytest.raises(Untrusted, match="has changed since you trusted it"):
+        files.load()
+    assert shown_toolbox(files.trust, str(files.state)) == before, "it can still be looked at"
+
+
+def test_the_old_list_is_taken_over_once(files: Files) -> None:
     files.user(f'trust = ["{files.root}"]')
-    assert files.load().tools["claude"].command == ("sh", "-c", "evil")
+    files.project('[tools.mine]\ncommand = ["sh"]')
+    assert files.load().tools["mine"].command == ("sh",)
+    assert [sentence for sentence in take_remarks() if str(files.root) in sentence]
+    files.project('[tools.mine]\ncommand = ["sh", "-c", "evil"]')
+    with pytest.raises(Untrusted):
+        files.load()
+    revoke(str(files.home), str(files.root))
+    with pytest.raises(Untrusted):
+        files.load()
+    assert take_remarks() == []
 
 
 def test_a_project_cannot_trust_itself(files: Files) -> None:
     files.project(f'trust = ["{files.root}"]\n[tools.x]\ncommand = ["x"]')
+    with pytest.raises(Untrusted):
+        files.load()
+    files.trust.confirm(files.trust.everything([]), folder=False)
     with pytest.raises(MaestroError, match="not the project's to give"):
         files.load()
 

@@ -72,6 +72,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     schema: bytes = b""  # JSON Schema of the answer, for CLIs that take one
     # Nobody goes on with it: where the CLI can, it keeps no session, and leaves out the person's hooks and plugins.
     is_apart: bool = False
+    is_trusted: bool = False  # the person trusts the folder: the CLI may be told so
     foreign_servers: tuple[str, ...] = ()  # MCP servers of the person's settings, to be kept out by name
 
 

@@ -12,6 +12,7 @@ from maestro.agents import Agent
 from maestro.agents.headless import Headless
 from maestro.agents.hooks import Hooked
 from maestro.agents.launch import Launcher
+from maestro.agents.project_files import ActsOnProject
 from maestro.agents.settings_place import Installable
 from maestro.agents.terminal import Terminal
 from maestro.errors import InvalidInput, NotFound
@@ -53,6 +54,12 @@ def launchers_of(name: str, role: str) -> tuple[Launcher, ...]:
         return (own,)
     others = (agent_named(other) for other in agent_names() if other != name)
     return (own, *(other for other in others if isinstance(other, Launcher)))
+
+
+def acting_agents() -> list[ActsOnProject]:
+    """Every CLI of which it is known by which files of a project it acts."""
+    known = (agent_named(name) for name in agent_names() if name != "scripted")
+    return [agent for agent in known if isinstance(agent, ActsOnProject)]
 
 
 def headless_named(name: str) -> Headless:

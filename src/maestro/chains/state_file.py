@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 from maestro.chains.state import SESSION_ID, ChainState, as_json, parse_state
 from maestro.errors import Conflict, InvalidInput, MaestroError, NoPermission, NotFound
 from maestro.files import write_atomically
+from maestro.trust.approvals import Approvals
+from maestro.trust.project import ProjectTrust
 
 FOLDER: Final = "chains"
 STATE_FILE: Final = "state.json"
@@ -52,6 +54,24 @@ def make_folder(state_folder: str, now: float) -> tuple[str, str]:
             f"{chains} cannot be used: {error.strerror}.", hint="Chains are kept in the project's folder."
         ) from error
     raise Conflict(f"There are too many chains of {stamp}.", hint="Try it again.")
+
+
+def require_own(trust: ProjectTrust, folder: str) -> None:
+    """Raises Untrusted for a chain that came with the project: what it does next is not this person's word."""
+    name = _own_name(folder)
+    approvals = Approvals(trust.home, trust.root)
+    if not approvals.given_at(name):
+        trust.read(os.path.join(folder, STATE_FILE), _LARGEST)
+        approvals.give(name)
+
+
+def record_own(trust: ProjectTrust, folder: str) -> None:
+    """Records that this person began the chain."""
+    Approvals(trust.home, trust.root).give(_own_name(folder))
+
+
+def _own_name(folder: str) -> str:
+    return f"chain/{os.path.basename(folder)}"
 
 
 def write_state(folder: str, state: ChainState) -> None:

@@ -277,13 +277,13 @@ def _route_line(intent: str, found: Route) -> dict[str, Any]:
 
 def _here() -> tuple[Catalogue, Project | None]:
     """The catalogue and the state of the project that this folder belongs to."""
-    from maestro.chains.catalogue.catalogue_file import load_catalogue
+    from maestro.chains.catalogue.catalogue_file import shown_catalogue
     from maestro.chains.project_file import read_project
     from maestro.dispatch.places import project_root, state_folder
     from maestro.home import locate
 
     state = state_folder(project_root(os.getcwd()), os.environ)
-    return load_catalogue(locate(os.environ).root, state), read_project(state)
+    return shown_catalogue(locate(os.environ).root, state), read_project(state)
 
 
 def _chain_facts(chain: Chain) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import msgspec
 from maestro import errors
 from maestro.chains import Catalogue, Project, Route
 from maestro.chains.catalogue.catalogue import command_of
-from maestro.chains.catalogue.catalogue_file import load_catalogue
+from maestro.chains.catalogue.catalogue_file import load_catalogue, shown_catalogue
 from maestro.chains.executors import executor
 from maestro.chains.project_file import read_project
 from maestro.chains.routing.intent import parse_intent, question, route_of
@@ -20,9 +20,9 @@ from maestro.chains.routing.route import is_clear, route
 from maestro.cli.chain_desk import can_ask
 from maestro.dispatch import delegate, places
 from maestro.dispatch.run import begin
-from maestro.dispatch.tools import Toolbox
-from maestro.home import locate
+from maestro.dispatch.tools import Toolbox, load_toolbox, shown_toolbox
 from maestro.likeness import Weights
+from maestro.trust.project import ProjectTrust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _MODEL_SECONDS = 120.0
 
 
 class Here(NamedTuple):
-    root: str
+    trust: ProjectTrust
     state: str
     catalogue: Catalogue
     project: Project | None
@@ -41,17 +41,23 @@ class Here(NamedTuple):
     box: Toolbox
 
     @property
+    def root(self) -> str:
+        return self.trust.root
+
+    @property
     def named_state(self) -> str:
         return os.path.relpath(self.state, self.root)
 
 
-def here() -> Here:
-    root = places.project_root(os.getcwd())
-    state = places.state_folder(root, os.environ)
-    catalogue = load_catalogue(locate(os.environ).root, state)
-    return Here(
-        root, state, catalogue, read_project(state), load_weights(), delegate.toolbox(root, os.environ)
-    )
+def here(*, acts: bool = True) -> Here:
+    """Returns all that a chain needs of the project here. What does not act may look at what nobody has trusted."""
+    trust = delegate.trust_of(os.getcwd(), os.environ)
+    state = places.state_folder(trust.root, os.environ)
+    if acts:
+        catalogue, box = load_catalogue(trust, state), load_toolbox(trust, state)
+    else:
+        catalogue, box = shown_catalogue(trust.home, state), shown_toolbox(trust, state)
+    return Here(trust, state, catalogue, read_project(state), load_weights(), box)
 
 
 def routed(arguments: Namespace, place: Here) -> Route:

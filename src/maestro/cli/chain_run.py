@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import msgspec
@@ -22,7 +22,16 @@ from maestro.chains.report import facts, next_words, report
 from maestro.chains.review import RULE
 from maestro.chains.runner import ChainRun, Desk
 from maestro.chains.state import SESSION_ID, ChainState, new_steps
-from maestro.chains.state_file import can_go_on, find_chain, held, make_folder, read_state, write_state
+from maestro.chains.state_file import (
+    can_go_on,
+    find_chain,
+    held,
+    make_folder,
+    read_state,
+    record_own,
+    require_own,
+    write_state,
+)
 from maestro.chains.step_runs import Setting
 from maestro.chains.steps import assembled, commands_digest
 from maestro.cli import render
@@ -31,11 +40,8 @@ from maestro.cli.chain_intent import Here, here, routed
 from maestro.cli.delegated import start
 from maestro.cli.parser import wants_json
 from maestro.dispatch.delegate import environment
-from maestro.dispatch.rules import rule_named
+from maestro.dispatch.rules import rule_named, trusted_rule
 from maestro.dispatch.run import this_process
-from maestro.dispatch.tools import FILE as TOOLS
-from maestro.dispatch.tools import is_trusted
-from maestro.home import locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +54,7 @@ def run(arguments: Namespace) -> int:
     _check(arguments)
     if arguments.resume is not None:
         return _resume(arguments)
-    place = here()
+    place = here(acts=not arguments.dry_run)
     found = routed(arguments, place)
     chain = place.catalogue.chains[found.chain]
     first = _first(arguments.first, chain)
@@ -61,11 +67,7 @@ def run(arguments: Namespace) -> int:
     if arguments.dry_run:
         _show(arguments, plan, place)
         return 0
-    if arguments.yes:
-        used = [place.catalogue.commands[step.command].place for step in chain.steps[first - 1 :]]
-        rules = [plan.review_rule] if plan.review_by else []
-        _require_trust(place, [chain.place, *used, *rules])
-    else:
+    if not arguments.yes:
         chosen = _confirmed(arguments, plan, place)
         if chosen is None:
             print("Cancelled. Nothing was run.")
@@ -121,13 +123,15 @@ def _previewed(arguments: Namespace, place: Here, chain: Chain, found: Route, fi
         to,
         doing,
         by if len(chain.steps) > 1 else "",
-        _review_rule(place),
+        _review_rule(place, acts=not arguments.dry_run),
     )
 
 
-def _review_rule(place: Here) -> str:
+def _review_rule(place: Here, *, acts: bool) -> str:
     """Where it comes from: a project may have one of its own by that name."""
-    return rule_named(RULE, locate(os.environ).root, place.state).place
+    if acts:
+        return trusted_rule(RULE, place.trust, place.state).place
+    return rule_named(RULE, place.trust.home, place.state).place
 
 
 def _tools(arguments: Namespace, place: Here) -> tuple[str, str, str]:
@@ -171,18 +175,6 @@ def _confirmed(arguments: Namespace, plan: previews.Preview, place: Here) -> int
             return int(said)
 
 
-def _require_trust(place: Here, sources: Iterable[str]) -> None:
-    """What a project brings may come from a repository that somebody cloned: a person looks at it, or trusts it."""
-    brought = [source for source in sources if source.startswith(os.path.join(place.state, ""))]
-    home = locate(os.environ).root
-    if brought and not is_trusted(home, place.root):
-        raise errors.InvalidInput(
-            f"{brought[0]} comes with this project, and with -y nobody looks at it.",
-            hint=f"Leave -y out, or, if you trust the project, add to {os.path.join(home, TOOLS)}: "
-            f"trust = [{place.root!r}]",
-        )
-
-
 def _created(
     arguments: Namespace, place: Here, chain: Chain, found: Route, first: int
 ) -> tuple[str, ChainState]:
@@ -215,6 +207,7 @@ def _created(
     assembled(state, first - 1, place.catalogue, place.project, place.named_state, step_template())
     session_id, folder = make_folder(place.state, now)
     state = msgspec.structs.replace(state, session_id=session_id)
+    record_own(place.trust, folder)
     write_state(folder, state)
     return folder, state
 
@@ -299,9 +292,11 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _resume(arguments: Namespace) -> int:
-    place = here()
+    place = here(acts=not arguments.dry_run)
     found = find_chain(place.state, arguments.resume, unfinished=True)
     assert found.state is not None
+    if not arguments.dry_run:
+        require_own(place.trust, found.folder)
     if not can_go_on(found.state):
         print(report(found.state))
         print(f"\n{found.id} is over; there is nothing to go on with.")
@@ -313,9 +308,7 @@ def _resume(arguments: Namespace) -> int:
         if (command := place.catalogue.commands.get(step.command)) is not None
     ]
     if _changed(arguments, place, found.state).review_by:
-        ahead.append(_review_rule(place))
-    if arguments.yes and not arguments.dry_run:
-        _require_trust(place, ahead)
+        ahead.append(_review_rule(place, acts=not arguments.dry_run))
     for source in dict.fromkeys(one for one in ahead if one != BUILT_IN):
         print(f"maestro: not built in: {source}", file=sys.stderr)
     if arguments.dry_run:

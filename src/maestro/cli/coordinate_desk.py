@@ -21,12 +21,13 @@ from maestro.coordinate.log import CoordinateLog
 from maestro.coordinate.loop import Loop, line_of
 from maestro.coordinate.notices import Notices
 from maestro.coordinate.policy.config import with_mode
-from maestro.coordinate.policy.config_file import Found, find_policy, load_policy
+from maestro.coordinate.policy.config_file import Found, find_policy, named_policy, untrusted_words
 from maestro.coordinate.tags.tag_files import open_tags
 from maestro.dispatch.places import project_root, state_folder
 from maestro.files import write_atomically
 from maestro.home import locate
 from maestro.server.client import Daemon
+from maestro.trust.project import ProjectTrust
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -161,7 +162,7 @@ class Oversight:
         arguments: Namespace,
         say: Callable[[str], None],
     ) -> None:
-        self.policy, self.policy_path = found
+        self.policy, self.policy_path = found.policy, found.path
         self.folder = folder
         self.log_path = os.path.join(folder, _LOG)
         self._daemon = daemon
@@ -306,10 +307,12 @@ def open_oversight(arguments: Namespace, say: Callable[[str], None]) -> Oversigh
     name = arguments.coordinator or "oversight"
     root = project_root(os.getcwd())
     found = (
-        Found(load_policy(arguments.config), os.path.abspath(arguments.config))
+        named_policy(arguments.config, ProjectTrust(home, root, env))
         if arguments.config
         else find_policy(name, root, env, home)
     )
+    if words := untrusted_words(found, root):
+        say(words)
     policy = with_mode(found.policy, arguments.mode) if arguments.mode else found.policy
     if arguments.brain:
         kept = policy.brain if policy.brain.kind == arguments.brain else BrainSettings()

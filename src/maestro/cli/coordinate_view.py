@@ -202,10 +202,12 @@ def _init(arguments: Namespace) -> None:
     from maestro import home
     from maestro.coordinate.policy.config_file import FILE, write_default
     from maestro.dispatch.places import project_root
+    from maestro.trust.project import ProjectTrust
 
     folder = home.locate(os.environ).root if arguments.user else project_root(os.getcwd())
     path = os.path.join(folder, FILE)
     write_default(path, arguments.mode or "custom")
+    ProjectTrust(home.locate(os.environ).root, project_root(os.getcwd()), os.environ).confirm_own(path)
     if wants_json(arguments):
         render.print_json({"path": path, "preset": arguments.mode or "custom"})
     else:

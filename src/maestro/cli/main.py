@@ -9,7 +9,7 @@ from maestro import errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from maestro.cli.parser import Parser
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("status", "everything at a glance"),
     "project": ("project", "working directories that agents work in"),
+    "trust": ("trust", "what a project brings that can act, and your word on it"),
     "task": ("task", "units of work: a tree with dependencies"),
     "session": ("session", "conversations of agents, and what they report"),
     "up": ("up", "start or find again the fleet of a fleet.yml"),
@@ -43,12 +44,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "completion": ("completion", "shell completion: bash, zsh, tcsh"),
 }
 
+_MOST_QUESTIONS = 3  # of trust for one command: a file may change while the person reads
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in words
     try:
-        code = _run(words)
+        try:
+            code = _run(words)
+        finally:
+            _print_remarks()
         sys.stdout.flush()
     except errors.MaestroError as error:
         if debug:
@@ -77,8 +83,41 @@ def _run(words: list[str]) -> int:
         )
     options = words[: words.index(noun)]
     arguments = parser_of(noun).parse_args([*words[words.index(noun) + 1 :], *options])
-    outcome: int | None = arguments.run(arguments)
+    if getattr(arguments, "trust_once", False):
+        _trust_once()
+    outcome: int | None = _asking(lambda: arguments.run(arguments), as_json="--json" in words)
     return outcome or 0
+
+
+def _asking(run: Callable[[], int | None], *, as_json: bool) -> int | None:
+    """Runs a command. What the person has to trust first is asked in place, then the command is run again: it refuses
+    before it changes anything."""
+    for _ in range(_MOST_QUESTIONS):
+        try:
+            return run()
+        except errors.Untrusted as error:
+            from maestro.cli.trust import ask_to_trust
+
+            if as_json or not ask_to_trust(error):
+                raise
+    return run()
+
+
+def _trust_once() -> None:
+    from maestro.trust.person import require_person
+    from maestro.trust.project import ONCE
+
+    require_person("trust a project")
+    os.environ[ONCE] = "1"
+
+
+def _print_remarks() -> None:
+    remarks = sys.modules.get("maestro.trust.remarks")
+    if remarks is not None:
+        from maestro.cli.render import printable
+
+        for sentence in remarks.take_remarks():
+            print(f"maestro: {printable(sentence)}", file=sys.stderr)
 
 
 def parser_of(noun: str) -> Parser:
@@ -98,7 +137,7 @@ def _without_noun(words: list[str]) -> int:
 
         print(f"maestro {__version__}")
         return 0
-    unknown = [word for word in words if word not in {"-h", "--help", "--json", "--debug"}]
+    unknown = [word for word in words if word not in {"-h", "--help", "--json", "--debug", "--trust-once"}]
     if unknown:
         raise errors.InvalidInput(f"There is no option {unknown[0]}.", hint="`maestro --help` shows all.")
     if not words and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":

@@ -29,6 +29,12 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(
             "--debug", action="store_true", default=argparse.SUPPRESS, help="show where an error came from"
         )
+        self.add_argument(
+            "--trust-once",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="let what the project brings act for this one command; for scripts",
+        )
 
     def verbs(self) -> argparse._SubParsersAction[Parser]:
         return self.add_subparsers(
@@ -37,7 +43,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         words = list(sys.argv[1:] if args is None else args)
-        first = next((word for word in words if word not in {"--json", "--debug"}), "-h")
+        first = next((word for word in words if word not in {"--json", "--debug", "--trust-once"}), "-h")
         if self.default_verb and first not in {"-h", "--help", *self._verb_names()}:
             words.insert(0, self.default_verb)
         return super().parse_known_args(words, namespace)

@@ -32,6 +32,10 @@ def _add(arguments: Namespace) -> None:
     if arguments.name:
         body["name"] = arguments.name
     project = Daemon(os.environ).call("POST", "/api/projects", body)
+    if not wants_json(arguments):
+        from maestro.cli.trust import ask_once
+
+        ask_once(project["directory"])
     if wants_json(arguments):
         render.print_json(project)
     else:

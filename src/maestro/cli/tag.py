@@ -88,16 +88,6 @@ def here() -> ProjectTags:
     return ProjectTags(os.getcwd(), os.environ)
 
 
-def require_human(to_do: str) -> None:
-    """Raise where an agent asks: a session, or a run, is among the processes that led here."""
-    from maestro import processes
-    from maestro.fleet.processtree import RUN_MARKER
-
-    led_here = [os.getpid(), *(pid for pid, _ in processes.ancestry(os.getpid()))]
-    if any(processes.variable(pid, name) for pid in led_here for name in ("MAESTRO_SESSION_ID", RUN_MARKER)):
-        raise errors.Refused(f"An agent may not {to_do}.", hint="A human may, in a terminal of their own.")
-
-
 def plain(seen: Standing) -> dict[str, Any]:
     import msgspec
 
@@ -162,7 +152,7 @@ def _show(arguments: Namespace, seen: Standing, word: str) -> None:
 
 def _add(arguments: Namespace) -> None:
     if arguments.approved:
-        require_human("approve work")
+        _require_person("approve work")
     seen = here().add(
         arguments.file,
         arguments.text,
@@ -174,8 +164,14 @@ def _add(arguments: Namespace) -> None:
     _show(arguments, seen, seen.tag.state)
 
 
+def _require_person(to_do: str) -> None:
+    from maestro.trust.person import require_person
+
+    require_person(to_do)
+
+
 def _approve(arguments: Namespace) -> None:
-    require_human("approve work")
+    _require_person("approve work")
     _show(arguments, here().approve(arguments.id), "approved")
 
 
@@ -227,6 +223,6 @@ def _done(arguments: Namespace) -> None:
 
 def _release(arguments: Namespace) -> None:
     if not arguments.name:
-        require_human("release what others claimed")
+        _require_person("release what others claimed")
     seen = here().release(arguments.id, arguments.name, note=" ".join(arguments.reason.split()))
     _show(arguments, seen, seen.tag.state)

@@ -27,19 +27,8 @@ def describe(parser: Parser) -> None:
 
 def _up(arguments: Namespace) -> int:
     path = os.path.abspath(arguments.file)
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except FileNotFoundError as error:
-        raise errors.NotFound(
-            f"There is no {arguments.file}.", hint="Write one (see the README), or name one: maestro up FILE"
-        ) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise errors.InvalidInput(
-            f"{arguments.file} cannot be read: {error}.", hint="It is a UTF-8 text file."
-        ) from error
     body = {
-        "text": text,
+        "text": _text(path, arguments.file),
         "source": arguments.file,
         "folder": os.path.dirname(path),
         "resume": arguments.resume,
@@ -64,6 +53,23 @@ def _up(arguments: Namespace) -> int:
         print(render.printable(note))
     print(render.ansi(f"`maestro attach {told['fleet']}` shows it.", "dim"))
     return errors.EXIT_UNEXPECTED if failed else 0
+
+
+def _text(path: str, shown: str) -> str:
+    """Returns what the file says. It starts agents, so a person must have trusted it."""
+    from maestro.dispatch.delegate import trust_of
+
+    content = trust_of(os.path.dirname(path), os.environ).read(path)
+    if content is None:
+        raise errors.NotFound(
+            f"There is no {shown}.", hint="Write one (see the README), or name one: maestro up FILE"
+        )
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise errors.InvalidInput(
+            f"{shown} cannot be read: {error}.", hint="It is a UTF-8 text file."
+        ) from error
 
 
 def _environment() -> dict[str, str]:

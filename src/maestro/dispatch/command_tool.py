@@ -13,6 +13,8 @@ from maestro.errors import InvalidInput
 
 class CommandTool:
     session_variables: tuple[str, ...] = ()
+    project_files: tuple[str, ...] = ()  # whoever described it has said what it runs
+    needs_trust: bool = False
 
     def __init__(self, name: str, tool: Tool) -> None:
         self.name = name

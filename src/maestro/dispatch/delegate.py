@@ -18,7 +18,7 @@ from maestro.agents.registry import BUILT_IN, headless_named
 from maestro.dispatch import places, run
 from maestro.dispatch.command_tool import CommandTool
 from maestro.dispatch.process import end_run, now_ms, tell
-from maestro.dispatch.rules import rule_named, under_rule
+from maestro.dispatch.rules import trusted_rule, under_rule
 from maestro.dispatch.run import Ready, carry_out, look, mark_of, record_result, record_start, this_process
 from maestro.dispatch.runs import (
     DEFAULT_SECONDS,
@@ -36,6 +36,7 @@ from maestro.dispatch.runs import (
 from maestro.dispatch.tools import Tool, Toolbox, load_toolbox
 from maestro.errors import Conflict, InvalidInput, NotFound
 from maestro.home import locate
+from maestro.trust.project import ProjectTrust
 
 LATEST: Final = ""  # `--resume` without an id
 _SESSION: Final = "MAESTRO_SESSION_ID"
@@ -58,21 +59,27 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def toolbox(cwd: str, env: Mapping[str, str]) -> Toolbox:
-    root = places.project_root(cwd)
-    return load_toolbox(locate(env).root, root, places.state_folder(root, env))
+    """Returns the tools that may be run in the project of this folder."""
+    trust = trust_of(cwd, env)
+    return load_toolbox(trust, places.state_folder(trust.root, env))
+
+
+def trust_of(cwd: str, env: Mapping[str, str]) -> ProjectTrust:
+    """Returns what the person trusts of the project that a folder belongs to."""
+    return ProjectTrust(locate(env).root, places.project_root(cwd), env)
 
 
 def ready(order: Order, env: Mapping[str, str]) -> tuple[Ready, bytes]:
     """The run that the order means, checked, and its whole prompt. Nothing is written."""
     asked_in = os.path.realpath(order.cd or os.getcwd())
     earlier = _resumed(order, asked_in, env) if order.resume is not None else None
-    cwd = asked_in if order.cd or earlier is None else earlier.run.cwd
-    root = places.project_root(asked_in)
-    home, state = locate(env).root, places.state_folder(root, env)
-    box = load_toolbox(home, root, state)
+    cwd = asked_in if order.cd or earlier is None else _resumed_folder(earlier, asked_in)
+    trust = trust_of(asked_in, env)
+    root, state = trust.root, places.state_folder(trust.root, env)
+    box = load_toolbox(trust, state)
     prompt = checked_prompt(order.prompt)
     if order.rule:
-        prompt = checked_prompt(under_rule(rule_named(order.rule, home, state), prompt))
+        prompt = checked_prompt(under_rule(trusted_rule(order.rule, trust, state), prompt))
     wanted = order.to or (earlier.run.tool if earlier else "") or box.default
     if not wanted:
         raise InvalidInput(
@@ -157,6 +164,17 @@ def _resumed(order: Order, cwd: str, env: Mapping[str, str]) -> RunSeen | None:
     return found
 
 
+def _resumed_folder(earlier: RunSeen, asked_in: str) -> str:
+    """Returns where the earlier run worked. Its record lies in the project and could name any folder."""
+    root, cwd = places.project_root(asked_in), os.path.realpath(earlier.run.cwd)
+    if cwd != root and not cwd.startswith(root + os.sep):
+        raise InvalidInput(
+            f"{earlier.run.id} worked in {cwd}, which is not in this project.",
+            hint=f"If you want it there, say so: --cd {cwd}",
+        )
+    return cwd
+
+
 def _session_of(seen: RunSeen) -> str:
     session = (seen.result.session_id if seen.result else "") or seen.run.resume or seen.run.session_id
     if not session:
@@ -192,8 +210,8 @@ def taken_over(folder: str, env: Mapping[str, str]) -> Ready:
 def taken_over_agent(seen: RunSeen, env: Mapping[str, str]) -> Headless:
     if seen.run.agent != "command":
         return headless_named(seen.run.agent)
-    root = seen.run.project
-    return adapter(*load_toolbox(locate(env).root, root, places.state_folder(root, env)).find(seen.run.tool))
+    trust = ProjectTrust(locate(env).root, seen.run.project, env)
+    return adapter(*load_toolbox(trust, places.state_folder(trust.root, env)).find(seen.run.tool))
 
 
 def run_by(made: Run, runner: Process) -> Run:

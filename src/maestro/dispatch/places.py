@@ -7,24 +7,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from maestro.errors import InvalidInput, NoPermission
+from maestro.trust.remarks import remark
+from maestro.trust.root import STATE_FOLDER, find_root
 
-STATE_FOLDER: Final = ".maestro"
 VARIABLE: Final = "MAESTRO_STATE_DIR"
 _IGNORED: Final = "# What Maestro keeps here is of this machine alone.\n*\n"
 
 
 def project_root(cwd: str) -> str:
-    """The nearest folder upwards that is a project's: it has our own folder, or git's; else `cwd` itself.
-
-    A home is no project of everything in it, whatever was once run there.
-    """
-    here = os.path.realpath(cwd)
-    folder, home = here, os.path.realpath(os.path.expanduser("~"))
-    while folder != os.path.dirname(folder) and (folder != home or folder == here):
-        if any(os.path.exists(os.path.join(folder, name)) for name in (STATE_FOLDER, ".git")):
-            return folder
-        folder = os.path.dirname(folder)
-    return here
+    """Returns the root of the project that a folder belongs to. Folders that only look like one are remarked on."""
+    found = find_root(cwd)
+    for sentence in found.skipped:
+        remark(sentence)
+    return found.folder
 
 
 def state_folder(root: str, env: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from maestro.agents.headless import Headless, RunMode
 from maestro.dispatch import places
 from maestro.dispatch.batch import BATCH_FILE, PROMPTS, Batch, BatchAgent, Isolation
 from maestro.dispatch.budget import Caps
-from maestro.dispatch.delegate import adapter, environment, toolbox
+from maestro.dispatch.delegate import adapter, environment, toolbox, trust_of
 from maestro.dispatch.history import read_batch
 from maestro.dispatch.prompts import Named, check_agents, check_prompt, named, normalized, prompt_files
 from maestro.dispatch.retry import RetryPolicy
@@ -98,7 +98,9 @@ def plan(order: Order, env: Mapping[str, str], now: int) -> Plan:
             hint="--resume goes on with it; --restart begins anew and keeps what there is in earlier/.",
         )
     goes_on = earlier if order.resume else None
-    root = goes_on.root if goes_on else os.path.realpath(order.cd or os.getcwd())
+    root = os.path.realpath(order.cd or os.getcwd())
+    if goes_on and goes_on.root != root:
+        root = _earlier_root(goes_on, folder, order)
     if not os.path.isdir(root):
         raise NotFound(f"There is no folder {root}.", hint="Give another one by --cd.")
     mode, isolate = _mode(order, goes_on), _isolation(order, goes_on)
@@ -110,7 +112,7 @@ def plan(order: Order, env: Mapping[str, str], now: int) -> Plan:
         locate(env).path("agents"),
         os.path.join(places.state_folder(places.project_root(root), env), "agents"),
     ]
-    roster = load_roster(agents_folders)
+    roster = load_roster(trust_of(root, env), agents_folders)
     files, texts = _read_prompts(folder, goes_on)
     taken = {agent.prompt: agent.name for agent in goes_on.agents} if goes_on else {}
     prompts = named(files, roster, taken=taken)
@@ -140,6 +142,15 @@ def plan(order: Order, env: Mapping[str, str], now: int) -> Plan:
     )
     _check_tools(made)
     return made
+
+
+def _earlier_root(goes_on: Batch, folder: str, order: Order) -> str:
+    """Returns where the batch works that goes on. Its record could name any folder: one that holds it will do."""
+    if not order.cd and os.path.realpath(folder).startswith(os.path.realpath(goes_on.root) + os.sep):
+        return goes_on.root
+    raise InvalidInput(
+        f"The batch was begun in {goes_on.root}.", hint=f"Go on there: --cd {goes_on.root}, or --restart."
+    )
 
 
 def _settings(order: Order, env: Mapping[str, str]) -> Settings:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from maestro.errors import InvalidInput
+from maestro.trust.project import ProjectTrust
 
 BUILT_IN: Final = (
     "api-designer", "architect", "code-reviewer", "coder", "data-engineer", "debugger", "devops-engineer",
@@ -25,8 +26,8 @@ class RosterAgent(msgspec.Struct, frozen=True):
     model: str = ""
 
 
-def load_roster(folders: Sequence[str]) -> dict[str, RosterAgent]:
-    """By name; what a later folder has counts more."""
+def load_roster(trust: ProjectTrust, folders: Sequence[str]) -> dict[str, RosterAgent]:
+    """Returns the agents by name; what a later folder has counts more. A project's own must be trusted."""
     found = {name: RosterAgent(name) for name in BUILT_IN}
     for folder in folders:
         try:
@@ -35,15 +36,14 @@ def load_roster(folders: Sequence[str]) -> dict[str, RosterAgent]:
             continue
         for file in names:
             name = file.removesuffix(".md")
-            found[name] = _agent(name, os.path.join(folder, file))
+            found[name] = _agent(trust, name, os.path.join(folder, file))
     return found
 
 
-def _agent(name: str, path: str) -> RosterAgent:
+def _agent(trust: ProjectTrust, name: str, path: str) -> RosterAgent:
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read(_LARGEST)
-    except (OSError, UnicodeDecodeError) as error:
+        text = (trust.read(path, _LARGEST) or b"").decode()
+    except UnicodeDecodeError as error:
         raise InvalidInput(f"The roster's {path} cannot be read: {error}.") from error
     front = _front_matter(text, path)
     return RosterAgent(name, cli=_word(front, "cli"), model=_word(front, "model"))

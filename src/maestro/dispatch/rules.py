@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from maestro.dispatch.runs import checked_id
 from maestro.errors import InvalidInput, NotFound
+from maestro.trust.project import ProjectTrust
+
+BUILT_IN: Final = "built in"
 
 
 class Rule(NamedTuple):
     name: str
     purpose: str  # its first line
     text: str
-    place: str  # "built in", or the file
+    place: str  # BUILT_IN, or the file
 
 
 def rules(home: str, state: str) -> dict[str, Rule]:
@@ -23,7 +26,7 @@ def rules(home: str, state: str) -> dict[str, Rule]:
     for entry in (files("maestro.dispatch") / "rules").iterdir():
         if entry.name.endswith(".md"):
             name = entry.name.removesuffix(".md")
-            found[name] = _rule(name, entry.read_text(encoding="utf-8"), "built in")
+            found[name] = _rule(name, entry.read_text(encoding="utf-8"), BUILT_IN)
     for folder in (os.path.join(home, "rules"), os.path.join(state, "rules")):
         for name, path in _files_in(folder):
             try:
@@ -39,6 +42,15 @@ def rule_named(name: str, home: str, state: str) -> Rule:
     if name not in known:
         raise NotFound(f"There is no rule “{name}”.", hint=f"There are: {', '.join(known)}.")
     return known[name]
+
+
+def trusted_rule(name: str, trust: ProjectTrust, state: str) -> Rule:
+    """Returns a rule that may be put before a prompt: one of the project's only when the person trusts it."""
+    rule = rule_named(name, trust.home, state)
+    if rule.place == BUILT_IN:
+        return rule
+    content = trust.read(rule.place)
+    return rule if content is None else _rule(name, content.decode(), rule.place)
 
 
 def under_rule(rule: Rule, prompt: bytes) -> bytes:

@@ -30,6 +30,7 @@ from maestro.agents.headless import (
     RunRequest,
     denied_words,
 )
+from maestro.agents.project_files import ActsOnProject
 from maestro.dispatch.prices import with_cost
 from maestro.dispatch.process import GRACE_SECONDS, Program, marked, now_ms, run_program
 from maestro.dispatch.runs import (
@@ -49,6 +50,7 @@ from maestro.errors import Conflict, InvalidInput, MaestroError, NotFound
 from maestro.files import write_atomically, write_new
 from maestro.home import locate
 from maestro.observe.stats import load_prices
+from maestro.trust.project import ONCE, ProjectTrust
 
 # Output beyond this is not read: its end is what holds the result.
 _MOST_READ: Final = 64 * 1024 * 1024
@@ -107,6 +109,7 @@ def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Rea
         mcp_servers=_mcp_servers(run.mcp_config),
         schema=run.schema,
         is_apart=run.is_apart,
+        is_trusted=_is_trusted(run, agent, env),
         foreign_servers=_foreign_servers(run, agent, env),
     )
     plan = agent.headless(request)
@@ -115,6 +118,14 @@ def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Rea
             f"{plan.argv[0]} is not on PATH.", hint=f"Install it, or use another tool than {run.tool}."
         )
     return Ready(run, folder, agent, request, plan)
+
+
+def _is_trusted(run: Run, agent: Headless, env: Mapping[str, str]) -> bool:
+    """Whether the CLI may be told that the folder is trusted. Raises Untrusted where the project would act by it."""
+    if run.is_apart:
+        return True  # its folder is our own, and empty
+    trust = ProjectTrust(locate(env).root, run.project, env)
+    return isinstance(agent, ActsOnProject) and trust.require_run(agent, run.cwd)
 
 
 def begin(ready: Ready, prompt: bytes) -> None:
@@ -139,7 +150,7 @@ async def carry_out(ready: Ready, cancel: asyncio.Event, *, grace: float = GRACE
         write_atomically(file.path, file.content, file.mode, durable=False)
     program = Program(
         argv=ready.plan.argv,
-        env=marked(dict(request.env) | dict(ready.plan.env), mark_of(folder)),
+        env=marked(_agent_environment(request, ready.plan), mark_of(folder)),
         cwd=run.cwd,
         stdin=ready.plan.stdin,
         stdout=os.path.join(folder, STDOUT_FILE),
@@ -171,6 +182,11 @@ async def carry_out(ready: Ready, cancel: asyncio.Event, *, grace: float = GRACE
     # Syncing waits for the disk; other runs go on meanwhile.
     await asyncio.to_thread(record_result, result, folder)
     return result
+
+
+def _agent_environment(request: RunRequest, plan: RunPlan) -> dict[str, str]:
+    """What the person allowed this command once is not for the agent to use."""
+    return {name: value for name, value in {**request.env, **plan.env}.items() if name != ONCE}
 
 
 def _with_silent_denials(ready: Ready, outcome: Outcome) -> Outcome:

@@ -1,7 +1,6 @@
 """`tools.toml`: which tools there are, with their models, roles and fallbacks. The user's file, then the project's.
 
     default = "claude"                  # the tool when none is named
-    trust = ["/home/me/project"]        # the user's file only: projects whose own commands may be run
 
     [roles]
     review = "gemini"                   # `--to review`
@@ -19,15 +18,14 @@
     command = ["my-agent", "--model", "{model}", "--file", "{prompt_file}"]
     modes = ["write"]
 
-A project's file may come with a repository that somebody cloned: a command in it is run only when the user trusts the
-project.
+A project's file may come with a repository that somebody cloned: nothing of it counts before the person trusts it.
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -35,6 +33,7 @@ import msgspec
 from maestro.agents.headless import RunMode
 from maestro.agents.registry import agent_names
 from maestro.errors import InvalidInput, NotFound
+from maestro.trust.project import ProjectTrust, read_bounded
 
 FILE: Final = "tools.toml"
 PLACEHOLDERS: Final = ("{prompt_file}", "{model}", "{cwd}", "{resume}")
@@ -53,7 +52,7 @@ class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class ToolsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     default: str = ""
-    trust: tuple[str, ...] = ()
+    trust: tuple[str, ...] = ()  # the person's file only, from before `maestro trust`: taken over once
     roles: dict[str, str] = {}
     tools: dict[str, Tool] = {}
 
@@ -93,21 +92,26 @@ class Toolbox(msgspec.Struct, frozen=True):
         return list(found.items())
 
 
-def load_toolbox(home: str, root: str, state: str) -> Toolbox:
-    """The built-in tools, with the user's file on top, then the project's. Faults name the file and the key."""
-    user_path, project_path = os.path.join(home, FILE), os.path.join(state, FILE)
-    user, project = _load(user_path), _load(project_path)
+def load_toolbox(trust: ProjectTrust, state: str) -> Toolbox:
+    """Returns the built-in tools, with the person's file on top, then the project's. Faults name the file and the key."""
+    user_path, project_path = os.path.join(trust.home, FILE), os.path.join(state, FILE)
+    user, project = _load(user_path, read_bounded(user_path)), _load(project_path, trust.read(project_path))
+    return _toolbox(user_path, user, project_path, project)
+
+
+def shown_toolbox(trust: ProjectTrust, state: str) -> Toolbox:
+    """Returns every tool that is described, for a person to see; nothing may be run by it."""
+    user_path, project_path = os.path.join(trust.home, FILE), os.path.join(state, FILE)
+    user = _load(user_path, read_bounded(user_path))
+    return _toolbox(user_path, user, project_path, _load(project_path, read_bounded(project_path)))
+
+
+def _toolbox(user_path: str, user: ToolsFile, project_path: str, project: ToolsFile) -> Toolbox:
     if project.trust:
         raise InvalidInput(
-            f"{project_path}: `trust` is not the project's to give.", hint=f"It belongs into {user_path}."
+            f"{project_path}: `trust` is not the project's to give.",
+            hint="Remove it. Trust is given by: maestro trust",
         )
-    trusted = _is_among(root, user.trust)
-    for name, tool in project.tools.items():
-        if tool.command and not trusted:
-            raise InvalidInput(
-                f"{project_path}: tools.{name}.command would run a program that this project brings.",
-                hint=f"If you trust it, add to {user_path}: trust = [{root!r}]",
-            )
     tools: dict[str, Tool] = {name: Tool(agent=name) for name in agent_names()}
     for path, file in ((user_path, user), (project_path, project)):
         for name, tool in file.tools.items():
@@ -116,15 +120,6 @@ def load_toolbox(home: str, root: str, state: str) -> Toolbox:
     _check_names(box, user_path, user)
     _check_names(box, project_path, project)
     return box
-
-
-def is_trusted(home: str, root: str) -> bool:
-    """Whether the user has said that what this project brings may run and reach out."""
-    return _is_among(root, _load(os.path.join(home, FILE)).trust)
-
-
-def _is_among(root: str, trusted: Iterable[str]) -> bool:
-    return any(os.path.realpath(os.path.expanduser(path)) == os.path.realpath(root) for path in trusted)
 
 
 def _completed(path: str, name: str, tool: Tool, earlier: Tool | None) -> Tool:
@@ -187,16 +182,13 @@ def _check_names(box: Toolbox, path: str, file: ToolsFile) -> None:
             )
 
 
-def _load(path: str) -> ToolsFile:
-    try:
-        with open(path, "rb") as file:
-            told = tomllib.load(file)
-    except FileNotFoundError:
+def _load(path: str, content: bytes | None) -> ToolsFile:
+    if content is None:
         return ToolsFile()
+    try:
+        told = tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} is not TOML: {error}.") from error
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
     try:
         return msgspec.convert(told, ToolsFile)
     except msgspec.ValidationError as error:

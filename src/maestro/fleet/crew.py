@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest
+from maestro.agents.project_files import ActsOnProject
 from maestro.agents.registry import agent_named, hooked_named, launcher_named, launchers_of
 from maestro.errors import Conflict, MaestroError
 from maestro.files import write_atomically
@@ -37,6 +38,8 @@ from maestro.ledger.facts import NewSession, Session
 from maestro.ledger.journal import Change, Once
 from maestro.ledger.roles import HUMAN, Actor, require
 from maestro.ledger.sight import is_child
+from maestro.trust.project import ProjectTrust
+from maestro.trust.root import find_root
 from maestro.worktrees import worktree as worktrees
 
 
@@ -155,8 +158,7 @@ class Crew(Roll):
                 role=session.role,
                 settings=session_hooks(hooked_named(session.agent)),
                 is_isolated=request.isolate,
-                # A person made its folder a project.
-                is_trusted=True,
+                is_trusted=await asyncio.to_thread(self._trusts, session),
                 resume=resume,
             )
         )
@@ -176,6 +178,16 @@ class Crew(Roll):
             await self.place(session.id, request.fleet, request.label or session.name, pane)
             await self.type_first(await self.session(session.id), first)
         return pane
+
+    def _trusts(self, session: Session) -> bool:
+        """Whether the CLI may be told that the folder is trusted. Otherwise its own question comes to the inbox."""
+        agent = agent_named(session.agent)
+        if not isinstance(agent, ActsOnProject):
+            return False
+        # A worktree is trusted as the project is that it was made from.
+        origin = session.worktree.project if session.worktree else session.cwd
+        trust = ProjectTrust(self.home.root, find_root(origin).folder, os.environ)
+        return trust.trusts_folder(agent, session.cwd)
 
     async def _pane_for(
         self,

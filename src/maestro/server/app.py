@@ -104,7 +104,7 @@ def build(
     briefing = Briefing(crew, observer, recollection)
     hearing.brief = briefing.heard
     outbox.append = briefing.to_append
-    cases = Cases(crew, observer, lambda session: principles_of(project_of(session), os.environ))
+    cases = Cases(crew, observer, lambda session: principles_of(project_of(session), os.environ, home.root))
     oversight = Oversight(crew, lookout, outbox, cases)
     admission = Admission(journal, policy_of)
     inbox = Inbox(crew, lookout, outbox, cases, admission)

@@ -80,12 +80,12 @@ def _step(cmd: str, prompt: str, word: str) -> list[dict[str, Any]]:
 def _work(cmd: str, known: dict[str, str], word: str) -> tuple[dict[str, str], dict[str, str]]:
     """What the step tells, and the files that it leaves."""
     from maestro.chains.catalogue.catalogue import command_of
-    from maestro.chains.catalogue.catalogue_file import load_catalogue
+    from maestro.chains.catalogue.catalogue_file import shown_catalogue
     from maestro.chains.forms import form_for
     from maestro.chains.template import fill_text
 
     state = known["State folder"]
-    catalogue = load_catalogue("/nonexistent", state)
+    catalogue = shown_catalogue("/nonexistent", state)
     command = command_of(catalogue, cmd)
     assert command is not None
     fields = {

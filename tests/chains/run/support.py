@@ -33,9 +33,7 @@ class Stage:
 
     def trust(self) -> None:
         """As a person does who knows where the project comes from."""
-        home = self.maestro.place / "m"
-        home.mkdir(mode=0o700, exist_ok=True)
-        (home / "tools.toml").write_text(f"trust = [{str(self.maestro.cwd)!r}]\n")
+        assert self.maestro("trust", "--yes").returncode == 0
 
     def project(self, rung: str) -> None:
         project = project_at(rung)

@@ -1,7 +1,8 @@
-"""Commands and chains that come with a project: shown with their file, and run unseen only where the project is trusted."""
+"""Commands and chains that come with a project: shown with their file, and run only where the person trusts them."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.chains.run.support import SCRIPTED, Stage
 from tests.support import Maestro
 
 from maestro.chains.review import RULE
+from maestro.trust.project import ONCE
 
 pytestmark = pytest.mark.more  # make test-more
 
@@ -25,6 +27,12 @@ def brought(folder: Path) -> dict[str, Path]:
     return made
 
 
+@pytest.fixture(autouse=True)
+def untrusted(maestro: Maestro) -> None:
+    """Nothing is trusted by a variable here."""
+    del maestro.env[ONCE]
+
+
 @pytest.mark.parametrize("chain", ["greet", "mine"])
 def test_what_a_project_brings_is_shown_and_not_run_unseen(maestro: Maestro, chain: str) -> None:
     stage = Stage(maestro)
@@ -34,13 +42,15 @@ def test_what_a_project_brings_is_shown_and_not_run_unseen(maestro: Maestro, cha
     told = maestro.json("chain", "run", "--dry-run", *words, *SCRIPTED)
     assert (told["from"], told["steps"][0]["from"]) == (path, path if chain == "greet" else "built in")
     refused = stage.run("-y", *words)
-    assert (refused.returncode, path in refused.stderr) == (2, True)
-    assert f"trust = ['{maestro.cwd}']" in refused.stderr
+    name = str(Path(path).relative_to(maestro.cwd))
+    assert (refused.returncode, name in refused.stderr) == (9, True)
+    assert f"maestro trust {maestro.cwd}" in refused.stderr
     assert not stage.has_begun()
-    # A person who is there sees where it comes from, and decides.
-    code, shown = stage.at_terminal("\n", *words)
+    # A person who is there sees what it wants, and decides.
+    code, shown = stage.at_terminal("n\n", *words)
+    assert (code, name in shown, stage.has_begun()) == (9, True, False)
+    code, shown = stage.at_terminal("y\n\n", *words)
     assert (code, path in shown.replace("\r\n", "")) == (0, True)
-    stage.trust()
     assert stage.run("-y", *words).returncode == 0
 
 
@@ -53,23 +63,40 @@ def test_a_command_in_place_of_a_built_in_one_is_shown_where_it_is_used(maestro:
     assert shown.count(f"not built in: {path}") == 1
     assert "(not built in)" not in shown  # the chain itself is
     refused = stage.run("-y", *words)
-    assert (refused.returncode, str(path) in refused.stderr) == (2, True)
-    # Where one begins behind it, it is not used.
-    assert stage.run("-y", "--no-review", "--from", "2", *words).returncode == 0
+    assert (refused.returncode, stage.has_begun()) == (9, False)
+    assert stage.run("-y", "--no-review", "--trust-once", "--from", "2", *words).returncode == 0
+    assert stage.run("-y", *words).returncode == 9, "once is once"
 
 
-def test_a_chain_that_goes_on_unseen_is_asked_for_trust_too(maestro: Maestro) -> None:
+def test_a_chain_that_goes_on_asks_for_trust_too(maestro: Maestro) -> None:
     stage = Stage(maestro, {"greet": ["blocked", "ok"]})
-    path = str(brought(stage.state)["greet"])
-    code, _ = stage.at_terminal("\n3\n", "--chain", "greet", "say hello")
+    path = brought(stage.state)["greet"]
+    code, _ = stage.at_terminal("y\n\n3\n", "--chain", "greet", "say hello")
     assert code == 1
+    path.write_text(f"{COMMAND}And more.\n")
     refused = stage.resume()
-    assert (refused.returncode, path in refused.stderr) == (2, True)
+    assert (refused.returncode, "greet.md has changed since" in refused.stderr) == (9, True)
     stage.trust()
     assert stage.resume().returncode == 0
 
 
-def test_a_review_by_a_rule_of_the_project_is_asked_for_trust_too(maestro: Maestro) -> None:
+def test_a_chain_that_came_with_the_project_is_not_gone_on_with(maestro: Maestro) -> None:
+    """Its intent, its steps and that nobody is asked are its author's words, not this person's."""
+    stage = Stage(maestro, {"maestro-verify": ["blocked"]})
+    stage.project("planned")
+    assert stage.run("-y", "--no-review", "--chain", "execute-verify").returncode == 1
+    elsewhere = maestro.place / "copy"
+    shutil.copytree(maestro.cwd, elsewhere)
+    done = stage.done()
+    refused = maestro("chain", "run", "-c", "-y", cwd=elsewhere)
+    assert (refused.returncode, "state.json comes with this project" in refused.stderr) == (9, True)
+    assert stage.done() == done
+    stage.script.write_text("{}")
+    assert maestro("chain", "run", "-c", "-y", "--trust-once", cwd=elsewhere, timeout=240).returncode == 0
+    assert stage.resume().returncode == 0, "one's own needs no word"
+
+
+def test_a_review_by_a_rule_of_the_project_asks_for_trust_too(maestro: Maestro) -> None:
     stage = Stage(maestro)
     stage.project("planned")
     path = stage.state / "rules" / f"{RULE}.md"
@@ -79,8 +106,7 @@ def test_a_review_by_a_rule_of_the_project_is_asked_for_trust_too(maestro: Maest
     shown = maestro("chain", "run", "--dry-run", *words, *SCRIPTED).stdout
     assert f"by a rule that is not built in: {path}" in shown
     refused = stage.run("-y", *words)
-    assert (refused.returncode, str(path) in refused.stderr, stage.has_begun()) == (2, True, False)
-    assert stage.run("-y", "--no-review", *words).returncode == 0
+    assert (refused.returncode, f"{RULE}.md" in refused.stderr, stage.has_begun()) == (9, True, False)
     stage.trust()
     assert stage.run("-y", *words).returncode == 0
 

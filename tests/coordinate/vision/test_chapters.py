@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,8 +13,10 @@ import pytest
 from maestro.coordinate.tags.tag_files import ProjectTags
 from maestro.coordinate.vision.chapters import LEASE_SECONDS, claim_next, next_chapter, tick
 from maestro.coordinate.vision.document import parse_vision
-from maestro.coordinate.vision.document_file import begin_vision, principles_of, vision_name
+from maestro.coordinate.vision.document_file import begin_vision, brought_principles, vision_name
+from maestro.coordinate.vision.document_file import principles_of as vision_principles
 from maestro.errors import Conflict, InvalidInput, NotFound
+from maestro.trust.project import ONCE, ProjectTrust
 
 TEXT = """\
 # Clock
@@ -51,7 +54,7 @@ NAME = "VISION.md"
 def project(place: Path) -> Path:
     made = place / "work"
     made.mkdir()
-    (made / ".git").mkdir()
+    subprocess.run(["git", "init", "-q", str(made)], check=True)
     (made / NAME).write_text(TEXT)
     return made
 
@@ -194,14 +197,22 @@ def test_a_heading_that_can_take_no_tag(project: Path, tags: ProjectTags) -> Non
 
 
 def test_how_things_are_to_be_decided(project: Path, tags: ProjectTags) -> None:
-    first, second = principles_of(str(project / "deeper"), os.environ)
+    def principles_of(folder: str) -> tuple[str, ...]:
+        return vision_principles(folder, {ONCE: "1"}, "/nonexistent")
+
+    assert vision_principles(str(project), {}, str(project / "home")) == (), "nobody has trusted them"
+    trust = ProjectTrust(str(project / "home"), str(project), {})
+    trust.confirm(brought_principles(trust, {}), folder=False)
+    assert len(vision_principles(str(project), {}, str(project / "home"))) == 2
+    (project / "deeper").mkdir()
+    first, second = principles_of(str(project / "deeper"))
     assert first.startswith("Be quick.")
     assert "sk-ant" not in first
     assert second == "Be kind."
     (project / NAME).unlink()
-    assert principles_of(str(project), os.environ) == ()
+    assert principles_of(str(project)) == ()
     (project / NAME).write_bytes(b"## Decision Principles\n- \xff\xfe\n")
-    assert principles_of(str(project), os.environ) == ("��",)
+    assert principles_of(str(project)) == ("��",)
 
 
 def test_where_it_is(project: Path, tags: ProjectTags) -> None:

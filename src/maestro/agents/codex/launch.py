@@ -25,7 +25,15 @@ _LAUNCH_VARIABLES = (
 )  # fmt: skip
 
 
+_PROJECT_FILES = (
+    ".codex/config.toml", ".codex/hooks.json",
+    ".codex/hooks/", ".codex/rules/", ".codex/skills/", ".codex/prompts/", ".codex/agents/", ".agents/",
+)  # fmt: skip
+
+
 class Launching:
+    project_files: tuple[str, ...] = _PROJECT_FILES
+    needs_trust: bool = False  # it leaves out what an untrusted folder brings
     launch_variables: tuple[str, ...] = _LAUNCH_VARIABLES
 
     def launch(self, request: LaunchRequest) -> LaunchPlan:

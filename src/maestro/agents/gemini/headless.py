@@ -50,7 +50,7 @@ class Headlessly:
             raise InvalidInput(
                 "Gemini CLI takes no MCP servers for one run.", hint="Add them to its settings.json instead."
             )
-        argv = ["gemini", "--output-format", "stream-json", "--skip-trust"]
+        argv = ["gemini", "--output-format", "stream-json", *(["--skip-trust"] if request.is_trusted else [])]
         if request.resume:
             argv += ["--resume", request.resume]
         elif request.session_id:

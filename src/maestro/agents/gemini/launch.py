@@ -23,7 +23,17 @@ _LAUNCH_VARIABLES = (
 )  # fmt: skip
 
 
+# A `.env` may name another address for the person's key.
+_PROJECT_FILES = (
+    ".env", ".gemini/.env", ".gemini/settings.json", ".gemini/system.md",
+    ".gemini/hooks/", ".gemini/extensions/", ".gemini/commands/", ".gemini/policies/", ".gemini/agents/",
+    ".gemini/skills/",
+)  # fmt: skip
+
+
 class Launching:
+    project_files: tuple[str, ...] = _PROJECT_FILES
+    needs_trust: bool = True
     launch_variables: tuple[str, ...] = _LAUNCH_VARIABLES
 
     def launch(self, request: LaunchRequest) -> LaunchPlan:

@@ -22,7 +22,7 @@ from maestro.agents.gemini import ADAPTER as GEMINI
 from maestro.agents.launch import FileToWrite, LaunchPlan, LaunchRequest, OwnFolders, opening
 from maestro.agents.questions import Answer
 from maestro.agents.screen import Capture, Screen, ScreenState
-from maestro.agents.scripted.headless import Headlessly
+from maestro.agents.scripted.headless import ALLOWED, Headlessly, require_allowed
 from maestro.agents.terminal import Cannot, Step, Submission, Terminal, TitleReading
 from maestro.errors import InvalidInput
 
@@ -45,7 +45,8 @@ class ImitatedScreen(Screen, frozen=True):
 
 class Scripted(Headlessly, Claude):
     name = "scripted"
-    launch_variables: tuple[str, ...] = ("CLAUDE_CONFIG_DIR", "MAESTRO_IMITATE", "MAESTRO_SCRIPT")
+    launch_variables: tuple[str, ...] = ("CLAUDE_CONFIG_DIR", "MAESTRO_IMITATE", "MAESTRO_SCRIPT", ALLOWED)
+    project_files: tuple[str, ...] = ()
     # What the most particular of the CLIs needs: which of them this is shows on the screen only.
     submission: Submission = Submission(gap=0.3)
     recorded_versions: tuple[str, ...] = (
@@ -60,6 +61,7 @@ class Scripted(Headlessly, Claude):
     }
 
     def launch(self, request: LaunchRequest) -> LaunchPlan:
+        require_allowed(request.env)
         script = request.model or request.env.get("MAESTRO_SCRIPT", "")
         if not script:
             raise InvalidInput(

@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import sys
 from posixpath import join
+from typing import Final
 
+from maestro.agents import Environment
 from maestro.agents.headless import Outcome, Output, RunPlan, RunRequest
+from maestro.errors import InvalidInput
+
+ALLOWED: Final = "MAESTRO_SCRIPTED"
+
+
+def require_allowed(env: Environment) -> None:
+    """Raises InvalidInput unless the person's own environment allows it: a script can run anything, so no project and no
+    worker may choose it by itself."""
+    if env.get(ALLOWED) != "1":
+        raise InvalidInput(
+            "The scripted agent is for tests and demos.",
+            hint=f"To use it, set {ALLOWED}=1 in your environment.",
+        )
 
 
 class Headlessly:
@@ -16,6 +31,7 @@ class Headlessly:
 
     def headless(self, request: RunRequest) -> RunPlan:
         """Its script is what would be another agent's model; without one, the prompt itself is the script."""
+        require_allowed(request.env)
         script = request.model or request.env.get("MAESTRO_SCRIPT", "")
         return RunPlan(
             # -P: a folder of the project must not pose as one of our packages.

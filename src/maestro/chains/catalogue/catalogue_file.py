@@ -7,6 +7,7 @@ commands    <package>/commands/*.md    MAESTRO_HOME/commands/*.md   <state>/comm
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Final
 
@@ -14,14 +15,27 @@ from maestro.chains import Catalogue, Command
 from maestro.chains.catalogue.catalogue import Source, build_catalogue, formats_in
 from maestro.chains.catalogue.command_text import parse_command
 from maestro.errors import InvalidInput
+from maestro.trust.project import ProjectTrust, read_bounded
 
 FILE: Final = "chains.toml"
 COMMANDS: Final = "commands"
-_LARGEST: Final = 1_000_000
 
 
-def load_catalogue(home: str, state: str) -> Catalogue:
-    """`home` is MAESTRO_HOME, `state` the project's state folder. Faults name the file and the line."""
+Read = Callable[[str], bytes | None]
+
+
+def load_catalogue(trust: ProjectTrust, state: str) -> Catalogue:
+    """Returns what can be run; `state` is the project's state folder. What the project brings must be trusted."""
+    return _catalogue(trust.home, state, trust.read)
+
+
+def shown_catalogue(home: str, state: str) -> Catalogue:
+    """Returns everything that is described, for a person to see; nothing may be run by it."""
+    return _catalogue(home, state, read_bounded)
+
+
+def _catalogue(home: str, state: str, read: Read) -> Catalogue:
+    """Faults name the file and the line."""
     package = files("maestro.chains.catalogue")
     formats = formats_in((package / "formats.md").read_text(encoding="utf-8"))
     sources = [Source("built in", (package / "catalogue.toml").read_text(encoding="utf-8"))]
@@ -33,9 +47,9 @@ def load_catalogue(home: str, state: str) -> Catalogue:
         if entry.name.endswith(".md")
     ]
     for folder in (home, state):
-        commands += _commands_in(os.path.join(folder, COMMANDS), list(formats))
+        commands += _commands_in(os.path.join(folder, COMMANDS), list(formats), read)
         path = os.path.join(folder, FILE)
-        if (text := _text(path)) is not None:
+        if (text := _text(path, read)) is not None:
             sources.append(Source(path, text))
     return build_catalogue(commands, sources, formats)
 
@@ -44,7 +58,7 @@ def step_template() -> str:
     return (files("maestro.chains") / "step.md").read_text(encoding="utf-8")
 
 
-def _commands_in(folder: str, formats: list[str]) -> list[Command]:
+def _commands_in(folder: str, formats: list[str], read: Read) -> list[Command]:
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".md") and name[0] != ".")
     except (FileNotFoundError, NotADirectoryError):
@@ -54,22 +68,16 @@ def _commands_in(folder: str, formats: list[str]) -> list[Command]:
     found = []
     for name in names:
         path = os.path.join(folder, name)
-        text = _text(path)
+        text = _text(path, read)
         if text is not None:
             found.append(parse_command(name.removesuffix(".md"), text, path, formats))
     return found
 
 
-def _text(path: str) -> str | None:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_LARGEST + 1)
-    except FileNotFoundError:
+def _text(path: str, read: Read) -> str | None:
+    data = read(path)
+    if data is None:
         return None
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
-    if len(data) > _LARGEST:
-        raise InvalidInput(f"{path} has over {_LARGEST} bytes.", hint="A chain or a command is a short text.")
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -6,8 +6,8 @@
       "timeouts": {"waitTimeout": 60}   of an object only the fields that are named
     }
 
-Without a preset, a field that is not named has its own default, and nothing is escalated by category. A file with a
-fault is refused whole.
+Without a preset, a field that is not named has the default of a project without any file: a missing list is the whole
+default list, and only one that is written as empty is empty. A file with a fault is refused whole.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def parse_policy(text: bytes | str, where: str) -> Policy:
         raise _invalid("\n".join([*told, *more]), faults=len(faults))
     said = plain(root)
     said.pop(SCHEMA_KEY, None)
-    base = PRESETS.get(said.get("preset"), Policy())
+    base = PRESETS.get(said.get("preset"), DEFAULT)
     return msgspec.convert(_overlaid(msgspec.to_builtins(base), said), Policy)
 
 

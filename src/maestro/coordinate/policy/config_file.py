@@ -7,7 +7,8 @@ The first file that is found counts, whole: the others are not looked into. In t
     <project>/coordinate.config.json                           of the project, for everybody who works in it
     <MAESTRO_HOME>/coordinate.config.json                      of the user
 
-A file that is there and cannot be used stops whoever asks: a default in its place might allow what it forbids.
+A file that is there and cannot be used stops whoever asks: a default in its place might allow what it forbids. A file
+of the project that nobody has trusted can only make things stricter than they are without it.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from typing import Final, NamedTuple
 
 from maestro.coordinate import Policy, Preset
 from maestro.coordinate.policy.config import DEFAULT, PRESETS, as_json, parse_policy
+from maestro.coordinate.policy.tightened import tightened
 from maestro.dispatch.places import project_root, state_folder
-from maestro.dispatch.tools import FILE as TOOLS
-from maestro.dispatch.tools import is_trusted
 from maestro.errors import Conflict, InvalidInput, NoPermission
 from maestro.files import write_atomically
+from maestro.trust.project import ProjectTrust
 
 FILE: Final = "coordinate.config.json"
 _FOLDER: Final = "coordinate"
@@ -36,6 +37,7 @@ _LARGEST: Final = 1_000_000
 class Found(NamedTuple):
     policy: Policy
     path: str | None  # none: no file says anything
+    untrusted: tuple[str, ...] = ()  # files of the project that only made it stricter
 
 
 class Candidate(NamedTuple):
@@ -59,42 +61,58 @@ def candidates(coordinator: str, project: str, env: Mapping[str, str], home: str
 
 
 def find_policy(coordinator: str, project: str, env: Mapping[str, str], home: str) -> Found:
-    """The policy for this coordinator in this project; the default where no file says anything."""
+    """Returns the policy for this coordinator in this project; the default where no file says anything."""
+    trust = ProjectTrust(home, project_root(project), env)
+    brought: list[tuple[str, Policy]] = []
+    base = Found(DEFAULT, None)
     for path, within in candidates(coordinator, project, env, home):
-        if _is_there(path):
-            policy = load_policy(path, within)
-            if within is not None:
-                _require_trust(policy, path, home, within)
-            return Found(policy, path)
-    return Found(DEFAULT, None)
+        if not _is_there(path):
+            continue
+        content = _content(path, within)
+        policy = parse_policy(content, path)
+        name = trust.name_of(path) if within is not None else None
+        if name is None or trust.confirms(name, content):
+            base = Found(policy, path)
+            break
+        brought.append((path, policy))
+    policy = base.policy
+    for _, each in brought:
+        policy = tightened(policy, each)
+    untrusted = tuple(path for path, _ in brought)
+    return Found(policy, base.path or next(iter(untrusted), None), untrusted)
 
 
-def _require_trust(policy: Policy, path: str, home: str, root: str) -> None:
-    """A project's file may come with a repository that somebody cloned: nothing in it runs a program or sends text
-    somewhere unless the user trusts the project."""
-    notify, brain = policy.notify, policy.brain
-    named = {
-        "notify.command": notify.command,
-        "notify.webhook": notify.webhook,
-        "brain.baseUrl": brain.base_url,
-        "brain.apiKeyEnv": brain.api_key_env,
-    }
-    reaching = [name for name, value in named.items() if value]
-    if reaching and not is_trusted(home, root):
-        raise InvalidInput(
-            f"{path}: {reaching[0]} would run a program or send text somewhere, and this project brings it.",
-            hint=f"If you trust the project, add to {os.path.join(home, TOOLS)}: trust = [{root!r}]",
-        )
+def named_policy(path: str, trust: ProjectTrust) -> Found:
+    """Returns the policy of the file that a person names. One that lies in the project must be trusted all the same."""
+    content = _content(path, None)
+    name = trust.name_of(path)
+    if name is not None and not trust.confirms(name, content):
+        raise trust.untrusted(name)
+    return Found(parse_policy(content, path), os.path.abspath(path))
+
+
+def untrusted_words(found: Found, root: str) -> str:
+    """Returns the sentence for a person whose project brings a policy that does not count; empty where none does."""
+    if not found.untrusted:
+        return ""
+    return (
+        f"{found.untrusted[0]} comes with this project: until you trust it, it only makes things stricter. "
+        f"See what it wants and decide: maestro trust {root}"
+    )
 
 
 def load_policy(path: str, within: str | None = None) -> Policy:
-    """The policy in this file. It is read where it leads to, and not outside of `within`."""
+    """Returns the policy in this file. It is read where it leads to, and not outside of `within`."""
+    return parse_policy(_content(path, within), path)
+
+
+def _content(path: str, within: str | None) -> bytes:
     real = os.path.realpath(path)
     if within is not None and not real.startswith(os.path.realpath(within).rstrip("/") + "/"):
         raise InvalidInput(
             f"{path} leads out of the project, to {real}.", hint="Put a file there, not a link."
         )
-    return parse_policy(_read(real, path), path)
+    return _read(real, path)
 
 
 def write_default(path: str, preset: Preset) -> None:

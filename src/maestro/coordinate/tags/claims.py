@@ -23,7 +23,7 @@ LEASE_SECONDS: Final = 900
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`<state>/tags/<id>.json`."""
+    """`<state>/tags/<id>.json`. Whether it is approved is kept in MAESTRO_HOME: a copied project brings no approval."""
 
     id: str
     file: str
@@ -72,6 +72,11 @@ def was_done(seen: Standing) -> bool:
     return seen.tag.state in {"delegated", "claimed"} and bool(seen.record and seen.record.done_at)
 
 
+def is_approved(seen: Standing) -> bool:
+    """Whether a human approved it here; a chapter needs nobody's approval."""
+    return seen.tag.kind == COORDINATE or bool(seen.record and seen.record.approved_at)
+
+
 def require_claimable(seen: Standing, claimant: str, way: Way) -> None:
     """Raise unless this claimant may have it. One's own claim can be taken again, which renews it."""
     tag, record = seen.tag, seen.record
@@ -96,6 +101,11 @@ def require_claimable(seen: Standing, claimant: str, way: Way) -> None:
                 f"A {record.way} was begun for {tag.id}: {record.run}.",
                 hint=f"`maestro tag dispatch` sees to it; or give it up: maestro tag release {tag.id}",
             )
+        if way and not is_approved(seen):
+            raise IllegalTransition(
+                f"{tag.id} is written as claimed, and nobody approved it here.",
+                hint=f"A human does: maestro tag release {tag.id}, then maestro tag approve {tag.id}",
+            )
         return
     if tag.state == "delegated" and not (record and record.approved_at):
         raise IllegalTransition(
@@ -118,7 +128,7 @@ def is_free(seen: Standing, way: Way = "", *, again: bool = False) -> bool:
     if seen.holder or was_done(seen) or (record.failed and not again):
         return False
     if tag.state == "claimed":
-        return bool(record.claimant) and record.way in {"", way}
+        return bool(record.claimant) and record.way in {"", way} and is_approved(seen)
     return bool(record.approved_at) if tag.state == "delegated" else needs_nobody
 
 

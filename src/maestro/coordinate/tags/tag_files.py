@@ -25,6 +25,8 @@ from maestro.coordinate.tags.tag import COORDINATE, Tag, TagState, added, find_t
 from maestro.dispatch.runs import Process
 from maestro.errors import Conflict, InvalidInput, NoPermission, NotFound
 from maestro.files import write_atomically
+from maestro.home import locate
+from maestro.trust.approvals import Approvals
 
 _ALIKE: Final = 0.6
 _MAYBE: Final = re.compile("#(?:needs|delegated|claimed|done)-")
@@ -41,6 +43,7 @@ class ProjectTags:
     def __init__(self, cwd: str, env: Mapping[str, str]) -> None:
         self.files = MarkdownFiles(cwd, env)
         self.folder = os.path.join(self.files.state, "tags")
+        self._approvals = Approvals(locate(env).root, self.files.root)
 
     # Looking.
 
@@ -71,7 +74,9 @@ class ProjectTags:
     def record(self, tag_id: str) -> Record | None:
         try:
             with open(self._record_path(tag_id), "rb") as file:
-                return msgspec.json.decode(file.read(), type=Record)
+                record = msgspec.json.decode(file.read(), type=Record)
+            # The project may be a copy that says of itself what was approved elsewhere.
+            return msgspec.structs.replace(record, approved_at=self._approvals.given_at(f"tag/{tag_id}"))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -106,7 +111,8 @@ class ProjectTags:
             tag = next(one for one in find_tags(made, name) if one.line == number and one.kind == kind)
             # A record from before is of another line, which had the same words and is gone.
             fresh = tag_claims.record_of(tag, None)
-            self.write_record(tag_claims.approved(fresh, now_ms()) if approve else fresh)
+            self._approvals.take_back(f"tag/{tag.id}")
+            self.write_record(self._approved(fresh) if approve else fresh)
             return self.standing(tag)
 
     def approve(self, wanted: str) -> Standing:
@@ -118,8 +124,11 @@ class ProjectTags:
             if seen.tag.state == "done":
                 require_step(seen.tag, "delegated")
             # First the record: a file that says more than was approved would be taken for a stranger's.
-            self.write_record(tag_claims.approved(tag_claims.record_of(seen.tag, seen.record), now_ms()))
+            self.write_record(self._approved(tag_claims.record_of(seen.tag, seen.record)))
             return self._become(seen.tag, "delegated")
+
+    def _approved(self, record: Record) -> Record:
+        return tag_claims.approved(record, self._approvals.give(f"tag/{record.id}"))
 
     def claim(
         self,
@@ -320,6 +329,9 @@ class ProjectTags:
             os.close(descriptor)
 
     def write_record(self, record: Record) -> None:
+        """What is done is approved no longer: a file that says that it is open again needs a new word."""
+        if record.done_at:
+            self._approvals.take_back(f"tag/{record.id}")
         self._prepare()
         data = msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
         write_atomically(self._record_path(record.id), data)

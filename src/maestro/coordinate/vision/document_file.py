@@ -8,11 +8,16 @@ from typing import Final
 
 from maestro.coordinate.tags.markdown_files import VISION, MarkdownFiles
 from maestro.coordinate.vision.document import Fault, Vision, parse_vision
+from maestro.dispatch.places import project_root
 from maestro.errors import Conflict, InvalidInput, NotFound
 from maestro.files import write_atomically
 from maestro.redact import clean, fold, redact
+from maestro.trust import Brought
+from maestro.trust.brought import digest_of
+from maestro.trust.project import ProjectTrust
 
 FILE: Final = "VISION.md"
+_PRINCIPLES: Final = "VISION.md (principles)"
 _MOST_PRINCIPLES: Final = 50
 _LONGEST_PRINCIPLE: Final = 500
 
@@ -46,8 +51,26 @@ def require_sound(faults: tuple[Fault, ...]) -> None:
         )
 
 
-def principles_of(project: str, env: Mapping[str, str]) -> tuple[str, ...]:
-    """How the human wants things decided, for assessments; none where there is no vision."""
+def principles_of(project: str, env: Mapping[str, str], home: str) -> tuple[str, ...]:
+    """Returns how the human wants things decided, for assessments; none where there is no vision, or where nobody has
+    trusted its principles. `home` is MAESTRO_HOME."""
+    principles = _principles(project, env)
+    trust = ProjectTrust(home, project_root(project), env)
+    return principles if not principles or trust.confirms(_PRINCIPLES, _joined(principles)) else ()
+
+
+def brought_principles(trust: ProjectTrust, env: Mapping[str, str]) -> list[Brought]:
+    """Returns the principles as something that can act: they tell a model how to decide."""
+    principles = _principles(trust.root, env)
+    wants = ("tells a model how to decide", *principles)
+    return [Brought(_PRINCIPLES, digest_of(_joined(principles)), wants)] if principles else []
+
+
+def _joined(principles: tuple[str, ...]) -> bytes:
+    return "\n".join(principles).encode()
+
+
+def _principles(project: str, env: Mapping[str, str]) -> tuple[str, ...]:
     files = MarkdownFiles(project, env)
     try:
         name = vision_name(files)

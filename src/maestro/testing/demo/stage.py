@@ -9,9 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
+from maestro.agents.scripted.headless import ALLOWED
 from maestro.server import client, lifecycle
 from maestro.server.client import Daemon
 from maestro.testing.leftovers import run_folder
+from maestro.trust.project import ProjectTrust
 
 FLEET: Final = "demo"
 POLICY: Final = "coordinate.config.json"
@@ -19,6 +21,7 @@ POLICY: Final = "coordinate.config.json"
 AGENT_SCRIPTS: Final = ("lead.json", "writer.json")
 _HERE: Final = os.path.dirname(__file__)
 _SPAWN_SECONDS: Final = 60.0
+_PASSED_ON: Final = ("HOME", "PATH", "CLAUDE_CONFIG_DIR", ALLOWED)
 
 
 class Part(NamedTuple):
@@ -61,10 +64,12 @@ def _furnish(folder: str, env: Mapping[str, str]) -> tuple[Daemon, str]:
         "MAESTRO_HOME": os.path.join(folder, "m"),
         "CLAUDE_CONFIG_DIR": os.path.join(folder, "claude"),
         "TMPDIR": temporary,
+        ALLOWED: "1",
         # The workers call `maestro` by name, as agents do: this one.
         "PATH": os.path.dirname(sys.executable) + os.pathsep + env.get("PATH", os.defpath),
     }
     own.pop("MAESTRO_DATABASE_URL", None)
+    ProjectTrust(own["MAESTRO_HOME"], place, own).confirm_own(os.path.join(place, POLICY))
     return Daemon(own), place
 
 
@@ -114,7 +119,7 @@ class Troupe:
             "fleet": FLEET,
             "cwd": self._place,
             "directory": self._place,
-            "environment": {name: self._daemon.env[name] for name in ("HOME", "PATH", "CLAUDE_CONFIG_DIR")},
+            "environment": {name: self._daemon.env[name] for name in _PASSED_ON},
         }
         session = self._daemon.call("POST", "/api/sessions/spawn", body, timeout=_SPAWN_SECONDS)
         self.sessions.add(session["id"])

@@ -1,0 +1,174 @@
+"""Answers whether what a project brings may act: the one rule, and the one way to read a file that acts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from maestro.agents.project_files import ActsOnProject
+from maestro.errors import InvalidInput, Untrusted
+from maestro.trust import Brought
+from maestro.trust.brought import brought_by, brought_file, digest_of, maestro_files
+from maestro.trust.old_list import is_listed
+from maestro.trust.records import TrustRecord, confirm, read_record
+from maestro.trust.remarks import remark
+from maestro.trust.root import STATE_FOLDER
+
+ONCE: Final = (
+    "MAESTRO_TRUST_ONCE"  # set by `--trust-once` for this command and the processes that it detaches
+)
+STATE_VARIABLE: Final = "MAESTRO_STATE_DIR"
+_LARGEST: Final = 1_000_000
+
+
+class ProjectTrust:
+    """What the person trusts of one project. `home` is MAESTRO_HOME, `root` the project's root."""
+
+    def __init__(self, home: str, root: str, env: Mapping[str, str]) -> None:
+        self.home = home
+        self.root = os.path.realpath(root)
+        self.state = env.get(STATE_VARIABLE) or STATE_FOLDER
+        self.is_once = env.get(ONCE) == "1"
+
+    # Files that Maestro acts on.
+
+    def read(self, path: str, largest: int = _LARGEST) -> bytes | None:
+        """Returns the content of a file that acts, None where there is none. Raises Untrusted before anybody has
+        confirmed exactly this content. Only a file below the root is the project's; any other is the person's own."""
+        content = read_bounded(path, largest)
+        if (
+            content is not None
+            and (name := self.name_of(path)) is not None
+            and not self.confirms(name, content)
+        ):
+            raise self.untrusted(name)
+        return content
+
+    def confirms(self, name: str, content: bytes) -> bool:
+        """Whether the person trusts this content under this name."""
+        return self.is_once or self._files().get(name) == digest_of(content)
+
+    def name_of(self, path: str) -> str | None:
+        """Returns how a file is called below the root; None for one that does not lie there."""
+        folder, file = os.path.split(os.path.abspath(path))
+        # As it is written first: a link below the root that leads out of it is the project's all the same.
+        for place in (folder, os.path.realpath(folder)):
+            if place == self.root or place.startswith(self.root + os.sep):
+                return os.path.relpath(os.path.join(place, file), self.root)
+        return None
+
+    def untrusted(self, name: str) -> Untrusted:
+        known = self.record()
+        what = (
+            "has changed since you trusted it" if known and name in known.files else "comes with this project"
+        )
+        return Untrusted(
+            f"{name} {what}, and acts only when you trust it.",
+            hint=f"See what it wants and decide: maestro trust {self.root}",
+            root=self.root,
+            name=name,
+        )
+
+    # Files that a CLI acts on, and the folder itself.
+
+    def trusts_folder(self, agent: ActsOnProject, cwd: str) -> bool:
+        """Whether a CLI may be told that the folder is trusted: the person said so, and nothing changed since by which
+        this CLI would run programs."""
+        if self.is_once:
+            return True
+        known = self.record()
+        return known is not None and known.trusted_at > 0 and not self._unconfirmed_of(agent, cwd)
+
+    def require_run(self, agent: ActsOnProject, cwd: str) -> bool:
+        """Raises Untrusted where a run of this CLI, which nobody looks at, would act on what the project brings.
+        Returns whether the CLI may be told that the folder is trusted."""
+        unconfirmed = [] if self.is_once else self._unconfirmed_of(agent, cwd)
+        if unconfirmed:
+            raise self.untrusted(unconfirmed[0].name)
+        is_trusted = self.trusts_folder(agent, cwd)
+        if agent.needs_trust and not is_trusted:
+            raise Untrusted(
+                f"{agent.name} runs only in a folder that you trust, and you have not trusted {self.root}.",
+                hint=f"See what it brings and decide: maestro trust {self.root}",
+                root=self.root,
+                name="",
+            )
+        return is_trusted
+
+    def _unconfirmed_of(self, agent: ActsOnProject, cwd: str) -> list[Brought]:
+        top, folders = self._folders(cwd)
+        files = self._files()
+        found = brought_by(top, folders, agent.project_files)
+        return [one for one in found if files.get(one.name) != one.digest]
+
+    def _folders(self, cwd: str) -> tuple[str, list[str]]:
+        """Returns every folder from the top of the checkout down to `cwd`. A worktree has a top of its own."""
+        here = os.path.realpath(cwd)
+        if here != self.root and not here.startswith(self.root + os.sep):
+            return here, [here]
+        folders = [here]
+        while folders[-1] != self.root:
+            folders.append(os.path.dirname(folders[-1]))
+        return self.root, folders[::-1]
+
+    # For the person.
+
+    def unconfirmed(self, agents: Iterable[ActsOnProject], names: Iterable[str] = ()) -> list[Brought]:
+        """Returns everything that can act and that the person has not confirmed as it is now."""
+        files = self._files()
+        return [one for one in self.everything(agents, names) if files.get(one.name) != one.digest]
+
+    def everything(self, agents: Iterable[ActsOnProject], names: Iterable[str] = ()) -> list[Brought]:
+        """Returns everything that can act; `names` are files that only a command knows of."""
+        found = brought_by(self.root, [self.root], maestro_files(self.state))
+        for agent in agents:
+            found += brought_by(self.root, [self.root], agent.project_files)
+        found += [one for name in names if name and (one := brought_file(self.root, name)) is not None]
+        return list({one.name: one for one in found}.values())
+
+    def confirm(self, brought: Iterable[Brought], *, folder: bool) -> None:
+        confirm(self.home, self.root, brought, folder=folder)
+
+    def confirm_own(self, path: str) -> None:
+        """Records a file that Maestro itself has just written at the person's word."""
+        name = self.name_of(path)
+        one = brought_file(self.root, name) if name is not None else None
+        if one is not None:
+            confirm(self.home, self.root, [one], folder=False)
+
+    def record(self) -> TrustRecord | None:
+        known = read_record(self.home, self.root)
+        if known is None and is_listed(self.home, self.root):
+            known = self._taken_over()
+        return known
+
+    def _taken_over(self) -> TrustRecord | None:
+        """The old list trusted whole projects: their files count as confirmed as they are, once."""
+        from maestro.agents.registry import acting_agents
+
+        confirm(self.home, self.root, self.everything(acting_agents()), folder=True)
+        remark(
+            f"Your tools.toml lists {self.root} under `trust`: its files are confirmed as they are now, and a change "
+            "asks again. The list itself is no longer needed; `maestro trust` keeps this."
+        )
+        return read_record(self.home, self.root)
+
+    def _files(self) -> Mapping[str, str]:
+        known = self.record()
+        return known.files if known else {}
+
+
+def read_bounded(path: str, largest: int = _LARGEST) -> bytes | None:
+    """Returns a file's content, None where there is none. A pipe is not waited for, a large file is refused."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            content = file.read(largest + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    if len(content) > largest:
+        raise InvalidInput(f"{path} has over {largest:,} bytes.", hint="Is it the right file?")
+    return content
