@@ -28,5 +28,6 @@ def all_three(stub: type[StubApi] = StubApi) -> Iterator[RealFleet]:
         api = stack.enter_context(stub(network.listener).serving())
         made = RealFleet(CLIS["claude"], programs[0], place, network, api)
         made.env["PATH"] = ":".join([*map(str, programs), made.env["PATH"]])
+        made.json("trust", "--yes")
         stack.callback(made, "server", "stop", "--force")
         yield made

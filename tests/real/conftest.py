@@ -47,6 +47,7 @@ def fleet(cli: Cli) -> Iterator[RealFleet]:
         version = network.run([cli.name, "--version"], env=made.env, cwd=made.work)
         assert cli.version in version.stdout, version
         made.json("project", "add", ".")
+        made.json("trust", "--yes")
         stack.callback(made, "server", "stop", "--force")
         yield made
 

@@ -139,7 +139,7 @@ class Policy(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=
 class Finding(msgspec.Struct, frozen=True, rename="camel"):
     """One reason why a human has to decide."""
 
-    category: str  # of `alwaysEscalate`, or "unreadable", "lasting", "disguised"
+    category: str  # of `alwaysEscalate`, or "unreadable", "lasting", "disguised", "dialog of the CLI"
     where: str  # question, detail, preamble, option 2, answer
     evidence: str  # the words that matched, short and safe
     why: str  # in one sentence

@@ -185,6 +185,12 @@ def test_dialogs_of_the_cli_itself() -> None:
     )
 
 
+@pytest.mark.parametrize("words", ["Do you trust this folder?", "Hooks need review", "Choose a theme"])
+def test_what_a_cli_itself_asks_is_the_humans_whatever_the_policy_lists(words: str) -> None:
+    policy = Policy(strictness="sure", always_escalate=())
+    assert gate(ask(words, "Yes", "No", kind="dialog"), policy, "Choose 1").verdict == "escalate"
+
+
 def test_every_change_stops_where_all_do() -> None:
     policy = Policy(strictness="all", always_escalate=EVERY)
     assert gate(command("npm test"), policy).categories == ("changes",)

@@ -34,6 +34,7 @@ from maestro.fleet.answers import parse_answer
 
 DISGUISED: Final = "disguised"
 LASTING: Final = "lasting"
+CLI_DIALOG: Final = "dialog of the CLI"
 ALIKE: Final = "alike"
 SURE_SHARE: Final = 0.8  # of likeness, in a policy that escalates only what is sure
 WARY_SHARE: Final = 0.65
@@ -79,6 +80,8 @@ def gate(question: Question, policy: Policy, proposed: str = "") -> GateVerdict:
                 "It is too long to be looked at as a whole.",
             )
         _disguise(text, found)
+    if question.kind == "dialog":
+        _dialog(question, proposed, found)
     if found.categories:
         _own_words(texts, found)
         texts = without_mentions(question, texts)
@@ -355,13 +358,6 @@ def _pronouns(question: Question, texts: list[Text], found: Findings) -> None:
 def _kind(question: Question, proposed: str, texts: list[Text], found: Findings) -> None:
     """What the kind of a question alone says."""
     whole = fold_text(f"{question.header} {question.text} {question.detail}")
-    if question.kind == "dialog":
-        if _DIALOG_GUARDS.search(whole):
-            for name in found.of("security decisions"):
-                found.add(name, "question", question.text, "The CLI itself asks for trust, a key or hooks.")
-        elif _DIALOG_UPDATE.search(whole) and not _is_skipped(question, proposed):
-            for name in found.of("system changes"):
-                found.add(name, "question", question.text, "The CLI would be updated.")
     if question.kind == "permission" and tools.is_in_the_dark(question):
         found.add(UNREADABLE, "question", question.text, "Nothing says what it would do.")
     if (
@@ -375,6 +371,18 @@ def _kind(question: Question, proposed: str, texts: list[Text], found: Findings)
         asked = [prose.clauses(fold_text(text.text)) for text in texts if text.where == "question"]
         if not all(map(prose.only_looks, asked)):
             found.change("question", question.text)
+
+
+def _dialog(question: Question, proposed: str, found: Findings) -> None:
+    """What the CLI itself asks is the human's, whatever the policy lists: whether a folder, a key or hooks are trusted.
+    Only an update may be put off."""
+    whole = fold_text(f"{question.header} {question.text} {question.detail}")
+    if not _DIALOG_UPDATE.search(whole) or _DIALOG_GUARDS.search(whole):
+        for name in found.of("security decisions") or [CLI_DIALOG]:
+            found.add(name, "question", question.text, "The CLI itself asks, for trust, a key or hooks.")
+    elif not _is_skipped(question, proposed):
+        for name in found.of("system changes") or [CLI_DIALOG]:
+            found.add(name, "question", question.text, "The CLI would be updated.")
 
 
 def _likeness(question: Question, proposed: str, found: Findings) -> None:
