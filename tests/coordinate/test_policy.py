@@ -82,10 +82,12 @@ def test_the_seeds_example_loads_field_by_field() -> None:
     )
 
 
-def test_without_a_preset_every_field_has_the_seeds_default() -> None:
+def test_without_a_preset_every_field_has_its_default() -> None:
+    """A list that is left out is the default list: an empty one has to be written."""
     policy = parse_policy("{}", WHERE)
-    assert policy == Policy()
-    assert (policy.confidence_threshold, policy.always_escalate, policy.always_log) == (0.7, (), ())
+    assert policy == DEFAULT
+    assert (policy.confidence_threshold, policy.always_escalate) == (0.7, ALWAYS_ESCALATE)
+    assert parse_policy('{"alwaysEscalate": []}', WHERE).always_escalate == ()
     assert policy.pre_escalation.enabled
     assert policy.pre_escalation.probe_message.startswith("Can you elaborate")
     assert policy.timeouts == Timeouts(300, 10, 3)
@@ -96,10 +98,10 @@ def test_without_a_preset_every_field_has_the_seeds_default() -> None:
 @pytest.mark.parametrize("path", OTHER_VALUES)
 def test_each_field_alone(path: str) -> None:
     policy = parse_policy(json.dumps(said(path, OTHER_VALUES[path])), WHERE)
-    assert told(policy, path) == OTHER_VALUES[path] != told(Policy(), path)
+    assert told(policy, path) == OTHER_VALUES[path] != told(DEFAULT, path)
     # Nothing else changed.
     for other in OTHER_VALUES.keys() - {path}:
-        assert told(policy, other) == told(Policy(), other)
+        assert told(policy, other) == told(DEFAULT, other)
 
 
 def test_no_field_is_left_out_above() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.coordinate.policy_values import OTHER_VALUES, WHERE, said
 
 from maestro.coordinate import Policy
-from maestro.coordinate.policy.config import as_json, parse_policy
+from maestro.coordinate.policy.config import DEFAULT, as_json, parse_policy
 from maestro.errors import InvalidInput
 
 
@@ -33,7 +33,7 @@ def only_fault(path: str, value: Any) -> str:
 
 
 def test_an_editors_schema_line_is_no_fault() -> None:
-    assert parse_policy('{"$schema": "./policy.schema.json"}', WHERE) == Policy()
+    assert parse_policy('{"$schema": "./policy.schema.json"}', WHERE) == DEFAULT
     assert only_fault("$schema", 3) == "`$schema` is text in quotation marks, not “3”."
 
 

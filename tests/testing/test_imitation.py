@@ -324,7 +324,7 @@ def test_a_launch_passes_settings_on(tmp_path: Path) -> None:
             transcript_id="11111111-1111-4111-8111-111111111111",
             cwd=str(tmp_path),
             folder="/ours/s_1",
-            env={},
+            env={"MAESTRO_SCRIPTED": "1"},
             model="play.json",
             settings=settings,
         )

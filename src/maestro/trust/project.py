@@ -28,7 +28,7 @@ class ProjectTrust:
     def __init__(self, home: str, root: str, env: Mapping[str, str]) -> None:
         self.home = home
         self.root = os.path.realpath(root)
-        self.state = env.get(STATE_VARIABLE) or STATE_FOLDER
+        self.state = os.path.normpath(env.get(STATE_VARIABLE) or STATE_FOLDER)
         self.is_once = env.get(ONCE) == "1"
 
     # Files that Maestro acts on.

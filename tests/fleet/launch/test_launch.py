@@ -38,7 +38,7 @@ def request(**changed: Any) -> LaunchRequest:
         "transcript_id": str(uuid.UUID(int=7)),
         "cwd": "/work place",
         "folder": "/m/sessions/s",
-        "env": {"HOME": "/home/me"},
+        "env": {"HOME": "/home/me", "MAESTRO_SCRIPTED": "1"},
         "model": "play.json",
     }
     return LaunchRequest(**given_ | changed)
@@ -108,7 +108,9 @@ def test_the_scripted_agents_plan() -> None:
 
 
 def test_the_script_may_be_named_by_a_variable_or_from_home() -> None:
-    plan = scripted().launch(request(model="", env={"HOME": "/h", "MAESTRO_SCRIPT": "/x/y.json"}))
+    plan = scripted().launch(
+        request(model="", env={"HOME": "/h", "MAESTRO_SCRIPT": "/x/y.json", "MAESTRO_SCRIPTED": "1"})
+    )
     assert plan.argv[5] == "/x/y.json"
     assert plan.prompt == "none"
     assert scripted().launch(request(model="~/y.json")).argv[5] == "/home/me/y.json"
