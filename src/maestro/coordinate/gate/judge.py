@@ -89,7 +89,7 @@ def gate(question: Question, policy: Policy, proposed: str = "") -> GateVerdict:
             _look(text, found)
         _words(texts, found)
         _pronouns(question, texts, found)
-        _kind(question, proposed, texts, found)
+        _kind(question, texts, found)
         _likeness(question, proposed, found)
     elif any(text.kind == "shell" for text in texts):
         for text in texts:
@@ -355,7 +355,7 @@ def _pronouns(question: Question, texts: list[Text], found: Findings) -> None:
             )
 
 
-def _kind(question: Question, proposed: str, texts: list[Text], found: Findings) -> None:
+def _kind(question: Question, texts: list[Text], found: Findings) -> None:
     """What the kind of a question alone says."""
     whole = fold_text(f"{question.header} {question.text} {question.detail}")
     if question.kind == "permission" and tools.is_in_the_dark(question):
