@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Mapping
 
 import msgspec
@@ -32,6 +33,7 @@ from maestro.worktrees.git_settings import (
 )
 
 _SECONDS = 300.0
+_YOUNG_NANOSECONDS = 2_000_000_000  # two changes of a file in so short a time may look like one
 _PASSED_ON = frozenset({"HOME", "LANG", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER", "XDG_CONFIG_HOME"})
 _QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
@@ -56,7 +58,8 @@ class Place(msgspec.Struct, frozen=True):
 
     @property
     def variables(self) -> dict[str, str]:
-        return {"GIT_DIR": self.git_folder, "GIT_COMMON_DIR": self.common, "GIT_WORK_TREE": self.top}
+        shared = {} if self.git_folder == self.common else {"GIT_COMMON_DIR": self.common}
+        return {"GIT_DIR": self.git_folder, "GIT_WORK_TREE": self.top} | shared
 
 
 class Git:
@@ -78,6 +81,7 @@ class Git:
         self._env = inherited | {"PATH": ":".join(found_in)} | _QUIET | dict(env or {})
         self._place = place
         self._agreed = agreed
+        self._known: tuple[tuple[object, ...], tuple[Setting, ...]] | None = None
 
     def with_env(self, env: Mapping[str, str]) -> Git:
         return Git(self.folder, self._env | dict(env), self._place, self._agreed)
@@ -165,6 +169,16 @@ class Git:
         return place
 
     def _settings(self, place: Place | None) -> tuple[Setting, ...]:
+        """Returns all settings; those of the last time while the repository's own files are the same."""
+        state = _state_of_settings(place) if place else None
+        if self._known is not None and self._known[0] == state:
+            return self._known[1]
+        settings = self._listed(place)
+        is_all_there = not any(one.is_of_repository and one.key.startswith("include") for one in settings)
+        self._known = (state, settings) if state and is_all_there else None
+        return settings
+
+    def _listed(self, place: Place | None) -> tuple[Setting, ...]:
         done = self._run(("config", "--list", "--show-scope", "-z"), _variables(place))
         if done.returncode != 0:
             raise _failed("config", done)
@@ -258,6 +272,21 @@ def _hooks_folder(place: Place, value: Setting | None) -> tuple[str, bool]:
     real = os.path.realpath(folder) + "/"
     is_inside = any(real.startswith(f"{above}/") for above in (place.top, place.common))
     return folder, not value.is_of_repository and not is_inside
+
+
+def _state_of_settings(place: Place) -> tuple[object, ...] | None:
+    """Returns what differs after any change to the files of settings; None while a change could go unseen."""
+    state: list[object] = []
+    for path in (os.path.join(place.common, "config"), os.path.join(place.git_folder, "config.worktree")):
+        try:
+            found = os.stat(path)
+        except OSError:
+            state.append(None)
+            continue
+        if time.time_ns() - found.st_ctime_ns < _YOUNG_NANOSECONDS:
+            return None
+        state.append((found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+    return tuple(state)
 
 
 def _variables(place: Place | None) -> dict[str, str]:

@@ -12,24 +12,24 @@ _LONGEST_LINK = 10_000
 
 
 def repository(folder: str) -> Git:
+    """git in a project's folder."""
     if not os.path.isdir(folder):
         raise NotFound(f"There is no folder {folder}.")
     git = Git(folder)
+    if git.place is not None:
+        return git
     try:
-        inside = git("rev-parse", "--is-inside-work-tree")
+        git("rev-parse", "--is-inside-work-tree")
     except GitFailed as error:
         if "dubious ownership" in error.context["words"]:
             raise Conflict(
                 f"git does not trust {folder}, which belongs to another user.",
                 hint=f"If you do, type: git config --global --add safe.directory {folder}",
             ) from error
-        inside = "false"
-    if inside != "true":
-        raise InvalidInput(
-            f"{folder} is not in a git repository with files, so it can have no worktree.",
-            hint="Make it one with `git init` and a commit, or leave out --worktree.",
-        )
-    return git
+    raise InvalidInput(
+        f"{folder} is not in a git repository with files, so it can have no worktree.",
+        hint="Make it one with `git init` and a commit, or leave out --worktree.",
+    )
 
 
 def inside(worktree: Worktree) -> Git:

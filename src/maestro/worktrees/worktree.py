@@ -113,14 +113,14 @@ def patch(worktree: Worktree) -> bytes:
     with tempfile.TemporaryDirectory(prefix="maestro-diff") as scratch:
         tree = _snapshot(git, scratch, keep=False)
         return git.with_env(_scratch_objects(git, scratch)).raw(
-            "diff", "--no-color", "--binary", _base(worktree), tree
+            "diff", "--no-color", "--binary", _base(worktree, git), tree
         )
 
 
 def touched_files(worktree: Worktree) -> Touched:
     """The files that the session has changed, relative to the repository's top."""
     git = inside(worktree).with_env({"GIT_OPTIONAL_LOCKS": "0"})
-    changed = git.names("diff", "--name-only", "--no-renames", "-z", _base(worktree))
+    changed = git.names("diff", "--name-only", "--no-renames", "-z", _base(worktree, git))
     new = git.names("ls-files", "--others", "--exclude-standard", "-z")
     return Touched(_common_folder(git), tuple(sorted({*changed, *new})))
 
@@ -254,16 +254,16 @@ def _add(git: Git, path: str, wanted: str) -> None:
     raise Conflict(f"There are a hundred branches called {wanted}.", hint="Remove some with git branch -d.")
 
 
-def _base(worktree: Worktree) -> str:
+def _base(worktree: Worktree, git: Git) -> str:
     """The commit where the session's work left the project's."""
     project = repository(worktree.project)
-    git = inside(worktree)
     base = git.maybe("merge-base", project("rev-parse", "HEAD"), "HEAD")
     return base or git("hash-object", "-t", "tree", "/dev/null")
 
 
 def _common_folder(git: Git) -> str:
-    return os.path.realpath(os.path.join(git.folder, git("rev-parse", "--git-common-dir")))
+    assert git.place is not None, git.folder
+    return git.place.common
 
 
 def _scratch_objects(git: Git, scratch: str) -> dict[str, str]:
