@@ -65,7 +65,7 @@ def test_in_the_folder_of_the_project(project: Path, place: Path) -> None:
         await shared.left("w", lambda: b"c.x")
         found = await shared.harvest()
         assert found.notes == ()
-        assert found.changes.files["w"] == ("c.x",)
+        assert found.changes.files["w"] == ("c.x", "nested")
 
     asyncio.run(batch())
     assert canary.told() == ""
