@@ -209,6 +209,8 @@ PURE = {
     "testing/scripted_agent/steps.py",
     "testing/scripted_agent/transcript.py",
     "testing/scripted_agent/turn.py",
+    "worktrees/git_settings.py",
+    "worktrees/overlaps.py",
 }
 # What reads one table of the package, once: the same for ever, as a literal would be.
 CONSTANTS = {"coordinate/gate/likeness_file.py"}

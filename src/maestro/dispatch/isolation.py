@@ -21,6 +21,7 @@ from maestro.ledger.facts import Worktree
 from maestro.worktrees import worktree as worktrees
 from maestro.worktrees.git import Git
 from maestro.worktrees.overlaps import Touched, overlaps
+from maestro.worktrees.repository import identity, inside, stage_all
 
 _TITLE: Final = "dispatch"
 
@@ -247,7 +248,7 @@ class Apart:
 
     def _give_back(self, made: Worktree) -> None:
         """A worktree in which nothing was done, not even an ignored file was written."""
-        if not Git(made.path).names("status", "--porcelain", "-z", "--ignored", "--untracked-files=all"):
+        if not inside(made).names("status", "--porcelain", "-z", "--ignored", "--untracked-files=all"):
             worktrees.remove(made)
 
     def _apply(self, name: str) -> Applied:
@@ -266,16 +267,11 @@ class Apart:
 
 def _commit(made: Worktree, message: str) -> None:
     """What lies there uncommitted, on the agent's own branch. Hooks are for people."""
-    git = Git(made.path)
-    git("add", "--all", ":/")
+    git = inside(made)
+    stage_all(git)
     if git.says_yes("diff", "--cached", "--quiet"):
         return
-    name = git.maybe("config", "user.name") or "Maestro"
-    mail = git.maybe("config", "user.email") or "maestro@localhost"
-    git(
-        "-c", f"user.name={name}", "-c", f"user.email={mail}", "-c", "commit.gpgSign=false",
-        "commit", "--quiet", "--no-verify", "-m", message,
-    )  # fmt: skip
+    git.with_env(identity(git))("commit", "--quiet", "--no-verify", "--no-gpg-sign", "-m", message)
 
 
 def grounds(

@@ -14,15 +14,19 @@ import unicodedata
 
 import msgspec
 
-from maestro.errors import Conflict, GitFailed, InvalidInput, NotFound
+from maestro.errors import Conflict, GitFailed, InvalidInput
 from maestro.ledger.facts import Worktree
 from maestro.redact import clean
 from maestro.worktrees.git import Git
 from maestro.worktrees.overlaps import Touched
+from maestro.worktrees.repository import identity, inside, repository, stage_all, staged_repositories
 
 PREFIX = "maestro/"
 _LONGEST_SLUG = 40
 _SHOWN = 5
+_MERGE_CHECKS = frozenset(
+    {"commit-msg", "pre-merge-commit", "prepare-commit-msg"}
+)  # hooks that can stop a merge
 _INITIALISING = "initializing"  # git's own word for a worktree whose checkout has not finished
 
 
@@ -75,7 +79,7 @@ def create(project: str, path: str, session_id: str, title: str = "") -> Worktre
 
 def require_commit(project: str) -> Git:
     """git in a folder that worktrees can be made of."""
-    git = _repository(project)
+    git = repository(project)
     if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
         raise Conflict(
             f"{project} is in a repository without a commit, which no worktree can be made of.",
@@ -86,7 +90,7 @@ def require_commit(project: str) -> Git:
 
 def find(project: str, path: str) -> Worktree | None:
     """The worktree at this path, if there is a whole one of this project's repository."""
-    git = _repository(project)
+    git = repository(project)
     real = os.path.realpath(path)
     for entry in _worktrees(git):
         if entry["worktree"] == real and _INITIALISING not in entry.get("locked", "") and os.path.isdir(real):
@@ -105,31 +109,31 @@ def diff(worktree: Worktree) -> str:
 
 def patch(worktree: Worktree) -> bytes:
     """Everything that the session has changed since it left the project's branch, committed or not."""
-    git = Git(worktree.path)
+    git = inside(worktree)
     with tempfile.TemporaryDirectory(prefix="maestro-diff") as scratch:
         tree = _snapshot(git, scratch, keep=False)
         return git.with_env(_scratch_objects(git, scratch)).raw(
-            "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--binary", _base(worktree), tree
+            "diff", "--no-color", "--binary", _base(worktree, git), tree
         )
 
 
 def touched_files(worktree: Worktree) -> Touched:
     """The files that the session has changed, relative to the repository's top."""
-    git = Git(worktree.path, {"GIT_OPTIONAL_LOCKS": "0"})
-    changed = git.names("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", _base(worktree))
+    git = inside(worktree).with_env({"GIT_OPTIONAL_LOCKS": "0"})
+    changed = git.names("diff", "--name-only", "--no-renames", "-z", _base(worktree, git))
     new = git.names("ls-files", "--others", "--exclude-standard", "-z")
     return Touched(_common_folder(git), tuple(sorted({*changed, *new})))
 
 
 def merge(worktree: Worktree, message: str = "") -> Merged:
     """Merge the session's branch into the branch that the project is on. On any fault everything stays as it was."""
-    git = _repository(worktree.project)
+    git = repository(worktree.project)
     into = git.maybe("symbolic-ref", "--quiet", "--short", "HEAD")
     if into is None:
         raise Conflict(f"{worktree.project} is on no branch.", hint="Check one out: git switch BRANCH")
     branch = _require_branch(worktree)
     _require_clean(
-        Git(worktree.path), f"{branch} has changes that are not committed", "Commit them there first."
+        inside(worktree), f"{branch} has changes that are not committed", "Commit them there first."
     )
     _require_clean(
         git,
@@ -140,6 +144,7 @@ def merge(worktree: Worktree, message: str = "") -> Merged:
     before = git("rev-parse", "HEAD")
     if git.says_yes("merge-base", "--is-ancestor", branch, "HEAD"):
         return Merged(branch, into, before, ())
+    _require_hooks(git, branch)
     _require_no_conflict(git, branch, into)
     try:
         git("merge", "--no-ff", "--no-edit", "-m", message or f"Merge {branch} into {into}", branch)
@@ -158,28 +163,32 @@ def remove(worktree: Worktree, *, force: bool = False) -> Removed:
 
     Refused while there is work that is not committed or not merged. With force, such work stays on the branch.
     """
-    git = _repository(worktree.project)
+    git = repository(worktree.project)
     if not os.path.isdir(worktree.path):
         git("worktree", "prune")
         return Removed(worktree.branch, _keep_unless_merged(git, worktree.branch), was_work_saved=False)
-    inside = Git(worktree.path)
-    dirty = _changes(inside)
+    own = inside(worktree)
+    dirty = _changes(own)
     if not force:
         if dirty:
             raise Conflict(
                 f"The worktree {worktree.path} has changes that are not committed: {_listed(dirty)}.",
                 hint="Commit them there, or use --force: they are then kept as a commit on its branch.",
             )
-        if not _is_merged(git, inside("rev-parse", "HEAD")):
+        if entered := _checked_out_submodules(own):
+            raise Conflict(
+                f"The worktree {worktree.path} holds other repositories, which Maestro does not look into: "
+                f"{_listed(entered)}.",
+                hint="Save what was done in them elsewhere, then use --force.",
+            )
+        if not _is_merged(git, own("rev-parse", "HEAD")):
             raise Conflict(
                 f"{worktree.branch} has commits that are not merged.",
                 hint="Merge them with `maestro session merge`, or use --force: the branch is then kept.",
             )
-    branch = inside.maybe("symbolic-ref", "--quiet", "--short", "HEAD") or _branch_for_detached(
-        inside, worktree
-    )
+    branch = own.maybe("symbolic-ref", "--quiet", "--short", "HEAD") or _branch_for_detached(own, worktree)
     if dirty:
-        _save_uncommitted(inside, branch)
+        _save_uncommitted(own, branch)
     git("worktree", "remove", "--force", worktree.path)
     return Removed(branch, _keep_unless_merged(git, branch), was_work_saved=bool(dirty))
 
@@ -187,7 +196,7 @@ def remove(worktree: Worktree, *, force: bool = False) -> Removed:
 def git_folders(folder: str) -> GitFolders:
     """What a session that works in this folder needs of git; nothing when the folder is in no repository."""
     try:
-        git = _repository(folder)
+        git = repository(folder)
     except InvalidInput:
         return GitFolders()
     common = _common_folder(git)
@@ -203,27 +212,6 @@ def git_folders(folder: str) -> GitFolders:
             *([os.path.join(top, ".git"), *files] if linked else []),
         ),
     )
-
-
-def _repository(folder: str) -> Git:
-    if not os.path.isdir(folder):
-        raise NotFound(f"There is no folder {folder}.")
-    git = Git(folder)
-    try:
-        inside = git("rev-parse", "--is-inside-work-tree")
-    except GitFailed as error:
-        if "dubious ownership" in error.context["words"]:
-            raise Conflict(
-                f"git does not trust {folder}, which belongs to another user.",
-                hint=f"If you do, type: git config --global --add safe.directory {folder}",
-            ) from error
-        inside = "false"
-    if inside != "true":
-        raise InvalidInput(
-            f"{folder} is not in a git repository with files, so it can have no worktree.",
-            hint="Make it one with `git init` and a commit, or leave out --worktree.",
-        )
-    return git
 
 
 def _worktrees(git: Git) -> list[dict[str, str]]:
@@ -266,16 +254,16 @@ def _add(git: Git, path: str, wanted: str) -> None:
     raise Conflict(f"There are a hundred branches called {wanted}.", hint="Remove some with git branch -d.")
 
 
-def _base(worktree: Worktree) -> str:
+def _base(worktree: Worktree, git: Git) -> str:
     """The commit where the session's work left the project's."""
-    project = _repository(worktree.project)
-    git = Git(worktree.path)
+    project = repository(worktree.project)
     base = git.maybe("merge-base", project("rev-parse", "HEAD"), "HEAD")
     return base or git("hash-object", "-t", "tree", "/dev/null")
 
 
 def _common_folder(git: Git) -> str:
-    return os.path.realpath(os.path.join(git.folder, git("rev-parse", "--git-common-dir")))
+    assert git.place is not None, git.folder
+    return git.place.common
 
 
 def _scratch_objects(git: Git, scratch: str) -> dict[str, str]:
@@ -304,20 +292,17 @@ def _snapshot(git: Git, scratch: str, *, keep: bool) -> str:
         shutil.copyfile(current, index)
     env = {"GIT_INDEX_FILE": index} | ({} if keep else _scratch_objects(git, scratch))
     apart = git.with_env(env)
-    apart("add", "--all", ":/")
+    stage_all(apart)
     return apart("write-tree")
 
 
 def _save_uncommitted(git: Git, branch: str) -> None:
     """Put what lies there uncommitted onto the branch, as a commit of its own."""
-    name = git.maybe("config", "user.name") or "Maestro"
-    mail = git.maybe("config", "user.email") or "maestro@localhost"
-    who = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in (("NAME", name), ("EMAIL", mail))}  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="maestro-save") as scratch:
         tree = _snapshot(git, scratch, keep=True)
     head = git("rev-parse", "HEAD")
     words = "Uncommitted work, kept when the worktree was removed"
-    commit = git.with_env(who)("commit-tree", tree, "-p", head, "-m", words)
+    commit = git.with_env(identity(git))("commit-tree", tree, "-p", head, "-m", words)
     git("update-ref", "-m", "maestro: kept uncommitted work", f"refs/heads/{branch}", commit, head)
 
 
@@ -330,7 +315,7 @@ def _branch_for_detached(git: Git, worktree: Worktree) -> str:
 
 
 def _require_branch(worktree: Worktree) -> str:
-    branch = Git(worktree.path).maybe("symbolic-ref", "--quiet", "--short", "HEAD")
+    branch = inside(worktree).maybe("symbolic-ref", "--quiet", "--short", "HEAD")
     if branch is None:
         raise Conflict(
             f"The worktree {worktree.path} is on no branch.",
@@ -351,6 +336,22 @@ def _require_clean(git: Git, sentence: str, hint: str, *, untracked: bool = True
     changed = _changes(git, untracked=untracked)
     if changed:
         raise Conflict(f"{sentence}: {_listed(changed)}.", hint=hint, files=list(changed[:100]))
+
+
+def _checked_out_submodules(git: Git) -> tuple[str, ...]:
+    return tuple(
+        path for path in staged_repositories(git) if os.path.lexists(os.path.join(git.folder, path, ".git"))
+    )
+
+
+def _require_hooks(git: Git, branch: str) -> None:
+    """A check of the repository's own that may not run is no check that has passed."""
+    if skipped := sorted(_MERGE_CHECKS.intersection(git.unconfirmed_hooks())):
+        raise Conflict(
+            f"{branch} was not merged: the repository has hooks that check a merge ({', '.join(skipped)}), and nobody "
+            "has confirmed that they are yours.",
+            hint="Look at them; then confirm them with `maestro trust`, or remove them.",
+        )
 
 
 def _require_no_conflict(git: Git, branch: str, into: str) -> None:
