@@ -16,20 +16,20 @@ import maestro
 
 ROOT = Path(maestro.__file__).parent
 
-# cli, server → coordinate, chains, orchestrate → dispatch → observe, fleet → worktrees → agents, ledger →
+# cli, server → coordinate, chains, orchestrate → dispatch → observe, fleet → worktrees → trust → agents, ledger →
 # the ground files. Runs end processes as sessions do, and are priced as transcripts are.
 LAYERS = {
-    "cli": 9,
-    "testing": 8,
-    "server": 7,
-    "coordinate": 6,
-    "chains": 6,
-    "orchestrate": 6,
-    "dispatch": 5,
+    "cli": 10,
+    "testing": 9,
+    "server": 8,
+    "coordinate": 7,
+    "chains": 7,
+    "orchestrate": 7,
+    "dispatch": 6,
+    "observe": 5,
+    "fleet": 5,
+    "worktrees": 4,
     "trust": 3,
-    "observe": 4,
-    "fleet": 4,
-    "worktrees": 3,
     "agents": 2,
     "ledger": 2,
 }

@@ -145,3 +145,23 @@ def test_the_scripted_agent_is_the_persons_to_allow(untrusted: Maestro) -> None:
     assert untrusted("project", "add", ".").returncode == 0
     spawned = untrusted("session", "spawn", "--agent", "scripted", "--model", "x.json", "--name", "x")
     assert (spawned.returncode, "MAESTRO_SCRIPTED=1" in spawned.stderr) == (2, True)
+
+
+def test_what_a_repository_brings_for_git_is_shown_and_confirmed(untrusted: Maestro) -> None:
+    """git clones no hooks and no settings, but whoever can write there could make Maestro's git run a program."""
+    run(["git", "init", "-q"], env=untrusted.env, cwd=untrusted.cwd)
+    run(["git", "config", "filter.mine.clean", "sed s/a/b/"], env=untrusted.env, cwd=untrusted.cwd)
+    hook = untrusted.cwd / ".git" / "hooks" / "pre-merge-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n")
+    hook.chmod(0o755)
+
+    def waiting() -> list[str]:
+        told = untrusted.json("trust", "--show")
+        return [one["name"] for one in told["unconfirmed"] if one["name"].startswith(".git/")]
+
+    assert waiting() == [".git/config (filter.mine.clean)", ".git/hooks/"]
+    assert untrusted("trust", "--yes").returncode == 0
+    assert waiting() == []
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    assert waiting() == [".git/hooks/"]

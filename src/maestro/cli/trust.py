@@ -54,7 +54,7 @@ def _trust(arguments: Namespace) -> int:
         raise errors.InvalidInput("Nobody is here to be asked.", hint="Say --yes, or --show to look first.")
     if arguments.yes:
         brought = unconfirmed(trust)
-        trust.confirm(brought, folder=True)
+        _confirm(trust, brought)
         _print_recorded(trust, brought, as_json=wants_json(arguments))
         return 0
     return 0 if ask(trust) else errors.EXIT_INTERRUPTED
@@ -105,21 +105,40 @@ def ask(trust: ProjectTrust, names: Sequence[str] = ()) -> bool:
     if answer not in {"y", "yes"}:
         decline(trust.home, trust.root)
         return False
-    trust.confirm(brought, folder=True)
+    _confirm(trust, brought)
     return True
+
+
+def _confirm(trust: ProjectTrust, brought: Sequence[Brought]) -> None:
+    """Records it. What git runs belongs to the repository, of which the project may be a part."""
+    from maestro.trust.project import ProjectTrust
+    from maestro.worktrees.git import programs_of
+
+    for_git = programs_of(trust.root)
+    own = {one.name for one in for_git.brought}
+    if own:
+        repository = ProjectTrust(trust.home, for_git.project, {})
+        repository.confirm([one for one in brought if one.name in own], folder=False)
+    trust.confirm([one for one in brought if one.name not in own], folder=True)
 
 
 def unconfirmed(trust: ProjectTrust, names: Sequence[str] = ()) -> list[Brought]:
     """Returns everything of the project that can act and is not confirmed as it is now."""
     from maestro.agents.registry import acting_agents
     from maestro.coordinate.vision.document_file import brought_principles
+    from maestro.trust.project import ProjectTrust
+    from maestro.worktrees.git import programs_of
 
     found = trust.unconfirmed(acting_agents(), names)
+    found += _waiting(trust, brought_principles(trust, os.environ))
+    for_git = programs_of(trust.root)
+    return found + _waiting(ProjectTrust(trust.home, for_git.project, {}), for_git.brought)
+
+
+def _waiting(trust: ProjectTrust, brought: Sequence[Brought]) -> list[Brought]:
     known = trust.record()
     confirmed = known.files if known else {}
-    return found + [
-        one for one in brought_principles(trust, os.environ) if confirmed.get(one.name) != one.digest
-    ]
+    return [one for one in brought if confirmed.get(one.name) != one.digest]
 
 
 def _print_brought(brought: Sequence[Brought]) -> None:

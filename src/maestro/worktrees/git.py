@@ -148,7 +148,7 @@ class Git:
     def _confirmed(self, place: Place | None) -> Confirmed:
         if self._agreed is not None:
             return self._agreed
-        return confirmed(place.common) if place else Confirmed()
+        return confirmed(place.common, self._settings(place)) if place else Confirmed()
 
     def _find(self) -> Place | None:
         done = self._run(

@@ -5,12 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterable
 
 import msgspec
 
-from maestro.worktrees.git_settings import Confirmed, Setting
+from maestro.home import locate
+from maestro.trust import Brought
+from maestro.trust.brought import digest_of
+from maestro.trust.records import read_record
+from maestro.worktrees.git_settings import Confirmed, Setting, programs_among
 
 _SAMPLE = ".sample"
+_HOOKS = ".git/hooks/"
 
 
 class Hook(msgspec.Struct, frozen=True):
@@ -35,10 +41,55 @@ class Programs(msgspec.Struct, frozen=True):
             frozenset({digest(self.hooks)} if self.hooks else ()),
         )
 
+    @property
+    def project(self) -> str:
+        """The folder that what the user confirms of it is recorded for."""
+        return project_of(self.repository)
 
-def confirmed(repository: str) -> Confirmed:  # noqa: ARG001 - nothing records what a user confirms of a repository yet
-    """Returns what the user has confirmed of the repository with this common git folder."""
-    return Confirmed()
+    @property
+    def brought(self) -> list[Brought]:
+        """Returns the programs as files of a project that can act, for `maestro trust`."""
+        found = [
+            Brought(_setting_name(key), digest_of(_joined(values)), ("a program for git", *values))
+            for key, values in _by_key(self.settings).items()
+        ]
+        if self.hooks:
+            wants = ("programs that git runs", *(hook.name for hook in self.hooks))
+            found.append(Brought(_HOOKS, digest(self.hooks), wants))
+        return found
+
+
+def project_of(repository: str) -> str:
+    """Returns the folder whose `.git` is this common git folder; a bare one stands for itself."""
+    return os.path.dirname(repository) if os.path.basename(repository) == ".git" else repository
+
+
+def confirmed(repository: str, settings: Iterable[Setting]) -> Confirmed:
+    """Returns what the user has confirmed of the repository with this common git folder, which has these settings."""
+    record = read_record(locate(os.environ).root, project_of(repository))
+    files = record.files if record else {}
+    pairs = {
+        (key, value)
+        for key, values in _by_key(programs_among(settings)).items()
+        if files.get(_setting_name(key)) == digest_of(_joined(values))
+        for value in values
+    }
+    return Confirmed(frozenset(pairs), frozenset({files[_HOOKS]} if _HOOKS in files else ()))
+
+
+def _by_key(settings: Iterable[Setting]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in settings:
+        found.setdefault(one.key, []).append(one.value)
+    return found
+
+
+def _setting_name(key: str) -> str:
+    return f".git/config ({key})"
+
+
+def _joined(values: list[str]) -> bytes:
+    return "\0".join(values).encode("utf-8", "surrogateescape")
 
 
 def hooks_in(folder: str) -> tuple[Hook, ...]:
