@@ -61,6 +61,21 @@ def test_ids_are_shortened_to_their_random_end() -> None:
     assert ids.short("task_01M7GFV81MDDRZ8CFV1AJ0E3TM") == "task_J0E3TM"
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"started": 0}, {"started": -1}, {"started": None}, {"started": "7"}, {"started": True}, {"started": 7.0},
+        {"boot": ""}, {"boot": None}, {"boot": 7}, {"pid": 1}, {"pid": 0}, {"pid": -1}, {"pid": "7"}, {"pid": None},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_record_names_a_process_by_all_three_or_not_at_all(wrong: dict[str, object]) -> None:
+    whole = {"pid": 7, "started": 7, "boot": "b", "version": "1"}
+    assert processes.recorded(whole) == (7, 7, "b")
+    assert processes.recorded(whole | wrong) is None
+    assert processes.recorded({name: value for name, value in whole.items() if name not in wrong}) is None
+
+
 def test_a_process_is_known_by_its_start() -> None:
     child = subprocess.Popen(["sleep", "60"])
     process = processes.identify(child.pid)
