@@ -61,19 +61,40 @@ def test_ids_are_shortened_to_their_random_end() -> None:
     assert ids.short("task_01M7GFV81MDDRZ8CFV1AJ0E3TM") == "task_J0E3TM"
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"started": 0}, {"started": -1}, {"started": None}, {"started": "7"}, {"started": True}, {"started": 7.0},
+        {"boot": ""}, {"boot": None}, {"boot": 7}, {"pid": 1}, {"pid": 0}, {"pid": -1}, {"pid": "7"}, {"pid": None},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_record_names_a_process_by_all_three_or_not_at_all(wrong: dict[str, object]) -> None:
+    whole = {"pid": 7, "started": 7, "boot": "b", "version": "1"}
+    assert processes.recorded(whole) == (7, 7, "b")
+    assert processes.recorded(whole | wrong) is None
+    assert processes.recorded({name: value for name, value in whole.items() if name not in wrong}) is None
+
+
 def test_a_process_is_known_by_its_start() -> None:
     child = subprocess.Popen(["sleep", "60"])
-    started, boot = processes.start_time(child.pid), processes.boot_id()
-    assert started is not None
-    assert processes.is_same(child.pid, started, boot)
-    assert not processes.is_same(child.pid, started + 1, boot)
-    assert not processes.is_same(child.pid, started, "another boot")
-    assert (child.pid, started) == processes.ancestry(child.pid)[0]
+    process = processes.identify(child.pid)
+    assert process is not None
+    assert processes.is_same(process)
+    for other in (
+        process._replace(started=process.started + 1), process._replace(started=0), process._replace(started=-1),
+        process._replace(boot="another boot"), process._replace(boot=""), process._replace(pid=os.getpid()),
+        process._replace(pid=0), process._replace(pid=-1), process._replace(pid=1),
+    ):  # fmt: skip
+        assert not processes.is_same(other)
+        assert not processes.send_signal(other, signal.SIGKILL)
+    assert not processes.send_signal(process, signal.SIGKILL, is_ours=lambda _: False)
+    assert process[:2] == processes.ancestry(child.pid)[0]
     assert processes.ancestry(child.pid)[1][0] == os.getpid() == processes.parent(child.pid)
     assert not processes.wait_for_end(child.pid, 0.0)
-    assert processes.send_signal(child.pid, started, boot, signal.SIGTERM)
+    assert processes.send_signal(process, signal.SIGTERM)
     assert processes.wait_for_end(child.pid, patience(10))
     assert processes.start_time(child.pid) is None, "a zombie has ended"
     child.wait()
     assert not processes.exists(child.pid)
-    assert not processes.send_signal(child.pid, started, boot, signal.SIGTERM)
+    assert not processes.send_signal(process, signal.SIGTERM)

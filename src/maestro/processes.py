@@ -8,23 +8,55 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Container, Iterator
-from typing import Final
+from collections.abc import Callable, Container, Iterator, Mapping
+from typing import Final, NamedTuple
 
 _MOST_REAPED: Final = 100_000
 _LINUX = os.uname().sysname == "Linux"
 _SET_CHILD_SUBREAPER: Final = 36  # PR_SET_CHILD_SUBREAPER of Linux's prctl
 # The umask from before `close_to_others`; -1, which subprocess reads as "the same as mine", where that was not called.
 _umask_of_user = -1
+_boot: str | None = None
+
+
+class ProcessId(NamedTuple):
+    """One process of this machine. A pid alone is given to others later, and start times begin anew at every boot."""
+
+    pid: int
+    started: int  # in the kernel's ticks
+    boot: str
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it can name one process only. What is missing or impossible fits nothing."""
+        return self.pid > 1 and self.started > 0 and bool(self.boot)
 
 
 def boot_id() -> str:
     """Changes at every boot, so that a pid from before it is never mistaken for one of today."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
+    global _boot  # noqa: PLW0603 - a process lives in one boot
+    if _boot is None:
+        try:
+            with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+                _boot = file.read().strip()
+        except OSError:
+            _boot = ""
+    return _boot
+
+
+def identify(pid: int) -> ProcessId | None:
+    """Returns the process that has this pid now; None when there is none."""
+    started = start_time(pid)
+    return None if started is None else ProcessId(pid, started, boot_id())
+
+
+def recorded(record: Mapping[str, object]) -> ProcessId | None:
+    """Returns the process that a record of ours names; None unless the record has all that tells it from others."""
+    pid, started, boot = record.get("pid"), record.get("started"), record.get("boot")
+    if type(pid) is not int or type(started) is not int or type(boot) is not str:
+        return None
+    found = ProcessId(pid, started, boot)
+    return found if found.is_complete else None
 
 
 def close_to_others() -> None:
@@ -195,12 +227,28 @@ def exists(pid: int) -> bool:
     return True
 
 
-def is_same(pid: int, started: int, boot: str) -> bool:
-    """Whether this very process still lives: not another one that got its pid."""
-    if boot and boot_id() and boot != boot_id():
+def is_same(process: ProcessId) -> bool:
+    """Whether this very process still lives: not another one that got its pid. Without all three, it is nobody."""
+    return process.is_complete and identify(process.pid) == process
+
+
+def writes_to(pid: int, path: str) -> bool:
+    """Whether the process has this very file open to write: a proof that no copied or invented record can bring."""
+    try:
+        wanted = os.stat(path, follow_symlinks=False)
+        descriptors = os.listdir(f"/proc/{pid}/fd")
+    except OSError:
         return False
-    now = start_time(pid)
-    return now is not None and started in {0, now}
+    for number in descriptors:
+        try:
+            found = os.stat(f"/proc/{pid}/fd/{number}")
+        except OSError:
+            continue
+        if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
+            flags = _words(f"/proc/{pid}/fdinfo/{number}").partition("flags:")[2].split()[:1]
+            if flags and int(flags[0], 8) & os.O_ACCMODE != os.O_RDONLY:
+                return True
+    return False
 
 
 def wait_for_end(pid: int, timeout: float) -> bool:
@@ -219,14 +267,27 @@ def wait_for_end(pid: int, timeout: float) -> bool:
         os.close(descriptor)
 
 
-def send_signal(pid: int, started: int, boot: str, number: signal.Signals) -> bool:
-    """Signal exactly this process; False when it is gone."""
-    if not is_same(pid, started, boot):
+def send_signal(
+    process: ProcessId, number: signal.Signals, is_ours: Callable[[int], bool] | None = None
+) -> bool:
+    """Signals exactly this process, by a descriptor that no other process can get.
+
+    Returns False, and signals nobody, when it is gone, when the identity is not complete, or when `is_ours` denies it.
+    """
+    if not process.is_complete:
         return False
     try:
-        os.kill(pid, number)
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        return False
+    try:
+        if not is_same(process) or (is_ours is not None and not is_ours(process.pid)):
+            return False
+        signal.pidfd_send_signal(descriptor, number)
     except ProcessLookupError:
         return False
+    finally:
+        os.close(descriptor)
     return True
 
 

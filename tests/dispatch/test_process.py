@@ -19,10 +19,10 @@ from tests.patience import end_of
 from tests.support import SOAK
 
 from maestro import cgroup
-from maestro.dispatch.process import Ended, Program, end_run, marked, run_program, tell
+from maestro.dispatch.process import Ended, Program, end_run, marked, run_program
 from maestro.dispatch.run import carry_out, mark_of
 from maestro.errors import NotFound
-from maestro.processes import boot_id, start_time, wait_for_end
+from maestro.processes import identify, send_signal, start_time, wait_for_end
 
 # Tests run beside each other, and each ends everything that bears its id.
 RUN = f"test-{os.getpid()}"
@@ -253,14 +253,14 @@ def test_no_other_process_is_signalled() -> None:
     """A pid that has been given to another process since."""
     stranger = subprocess.Popen(["sleep", "77"])
     try:
-        started = start_time(stranger.pid)
-        assert started is not None
-        assert not tell(stranger.pid, started - 1, boot_id(), signal.SIGKILL)
-        assert not tell(stranger.pid, started, "another-boot", signal.SIGKILL)
+        known = identify(stranger.pid)
+        assert known is not None
+        assert not send_signal(known._replace(started=known.started - 1), signal.SIGKILL)
+        assert not send_signal(known._replace(boot="another-boot"), signal.SIGKILL)
         assert stranger.poll() is None
-        assert tell(stranger.pid, started, boot_id(), signal.SIGKILL)
+        assert send_signal(known, signal.SIGKILL)
         assert end_of(stranger) == -signal.SIGKILL
-        assert not tell(stranger.pid, started, boot_id(), signal.SIGKILL)
+        assert not send_signal(known, signal.SIGKILL)
     finally:
         stranger.kill()
 

@@ -91,6 +91,49 @@ def test_a_killed_one_is_replaced_and_nothing_is_lost(maestro: Maestro, project:
     assert len(daemon_pids(maestro)) == 1
 
 
+@pytest.mark.parametrize("forged", [{"started": 0}, {"boot": ""}, {}], ids=str)
+def test_a_record_that_names_a_stranger_ends_nobody(maestro: Maestro, forged: dict[str, Any]) -> None:
+    """Also with the stranger's right start time and boot id: they do not hold the daemon's lock."""
+    maestro("project", "list")
+    [daemon] = daemon_pids(maestro)
+    right = Path(maestro.home.daemon_record).read_text()
+    stranger = subprocess.Popen(["sleep", "60"])
+    try:
+        known = processes.identify(stranger.pid)
+        assert known is not None
+        record = json.loads(right) | known._asdict() | forged
+        Path(maestro.home.daemon_record).write_text(json.dumps(record))
+        refused = maestro("server", "stop", "--force")
+        assert refused.returncode == 6
+        assert "does not say which process it is" in refused.stderr
+        assert "Nothing was ended." in refused.stderr
+        assert stranger.poll() is None
+        assert daemon_pids(maestro) == [daemon]
+        Path(maestro.home.daemon_record).write_text(right)
+        assert maestro("server", "stop", "--force").returncode == 0
+        assert daemon_pids(maestro) == []
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_one_that_is_asked_to_stop_ends_whatever_its_record_says(maestro: Maestro) -> None:
+    maestro("project", "list")
+    stranger = subprocess.Popen(["sleep", "60"])
+    try:
+        record = json.loads(Path(maestro.home.daemon_record).read_text()) | {
+            "pid": stranger.pid,
+            "started": 0,
+        }
+        Path(maestro.home.daemon_record).write_text(json.dumps(record))
+        assert maestro("server", "stop").returncode == 0
+        assert daemon_pids(maestro) == []
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
 def test_a_record_of_another_process_is_recognised(maestro: Maestro) -> None:
     """A pid that now belongs to somebody else, or that is from before the last boot, is never signalled."""
     maestro("project", "list")

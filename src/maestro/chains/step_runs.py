@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -13,8 +12,7 @@ import msgspec
 from maestro import processes
 from maestro.chains import Catalogue
 from maestro.dispatch import delegate, places
-from maestro.dispatch.process import tell
-from maestro.dispatch.run import Ready, has_runner, look, this_process
+from maestro.dispatch.run import Ready, ask_to_end, has_runner, identity_of, look, this_process
 from maestro.dispatch.runs import RUN_FILE, STDOUT_FILE, RunResult, RunSeen
 from maestro.redact import clean, redact
 
@@ -86,7 +84,7 @@ class StepRuns:
         runner = delegate.cancel_run(seen).run.runner
         if runner is None or runner == seen.run.runner:
             return None
-        while processes.is_same(runner.pid, runner.started, runner.boot):
+        while processes.is_same(identity_of(runner)):
             processes.wait_for_end(runner.pid, _LOOK_SECONDS)
         return look(seen.folder).result
 
@@ -108,8 +106,7 @@ class StepRuns:
         # is told to end.
         delegate.cancel_run(msgspec.structs.replace(seen, state="interrupted"))
         runner = look(seen.folder).run.runner
-        if runner is not None and runner != this_process():
-            tell(runner.pid, runner.started, runner.boot, signal.SIGTERM)
+        if runner is not None and runner != this_process() and ask_to_end(seen.folder, runner):
             processes.wait_for_end(runner.pid, _ENDING_SECONDS)
 
 

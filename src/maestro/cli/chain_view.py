@@ -12,7 +12,7 @@ from maestro.chains.step_runs import last_words
 from maestro.cli import render
 from maestro.cli.parser import wants_json
 from maestro.dispatch.places import project_root, state_folder
-from maestro.dispatch.run import has_runner, look
+from maestro.dispatch.run import has_runner, identity_of, look
 from maestro.redact import clean, redact
 
 TYPE_CHECKING = False
@@ -78,7 +78,7 @@ def _is_alive(found: Found) -> bool:
         return False
     # One that was started in the background says who it is only when it has begun.
     runner = state.runner
-    is_on_record = runner is not None and processes.is_same(runner.pid, runner.started, runner.boot)
+    is_on_record = runner is not None and processes.is_same(identity_of(runner))
     return is_on_record or has_runner(found.folder)
 
 

@@ -17,9 +17,20 @@ from maestro.agents.headless import Headless, Outcome, RunMode
 from maestro.agents.registry import BUILT_IN, headless_named
 from maestro.dispatch import places, run
 from maestro.dispatch.command_tool import CommandTool
-from maestro.dispatch.process import end_run, now_ms, tell
+from maestro.dispatch.process import end_run, now_ms
 from maestro.dispatch.rules import trusted_rule, under_rule
-from maestro.dispatch.run import Ready, carry_out, look, mark_of, record_result, record_start, this_process
+from maestro.dispatch.run import (
+    Ready,
+    ask_to_end,
+    carry_out,
+    carrying_out,
+    identity_of,
+    look,
+    mark_of,
+    record_result,
+    record_start,
+    this_process,
+)
 from maestro.dispatch.runs import (
     DEFAULT_SECONDS,
     RUN_FILE,
@@ -198,7 +209,8 @@ def carry_out_here(prepared: Ready) -> RunResult:
             loop.add_signal_handler(number, stop)
         return await carry_out(prepared, cancel)
 
-    return asyncio.run(main())
+    with carrying_out(prepared.folder):
+        return asyncio.run(main())
 
 
 def taken_over(folder: str, env: Mapping[str, str]) -> Ready:
@@ -268,11 +280,19 @@ def wait_for(seen: RunSeen, seconds: float) -> RunSeen:
 
 
 def cancel_run(seen: RunSeen, seconds: float = 30.0) -> RunSeen:
-    """End it and everything that it has started. What was over stays as it is."""
+    """End it and everything that it has started. What was over stays as it is.
+
+    Nobody is signalled of whom it is not proven that they carry the run out.
+    """
     runner = seen.run.runner
     if seen.state == "running" and runner is not None:
-        tell(runner.pid, runner.started, runner.boot, signal.SIGTERM)
+        if not ask_to_end(seen.folder, runner) and look(seen.folder).state == "running":
+            raise _left_alone(seen, f"process {runner.pid}, which its record names, does not carry it out")
         seen = wait_for(seen, seconds)
+    is_certain = runner is None or identity_of(runner).is_complete
+    if runner is not None and not is_certain and seen.state == "interrupted" and processes.exists(runner.pid):
+        why = f"its record names process {runner.pid}, and not its start time and boot id: it may be any process"
+        raise _left_alone(seen, why)
     if seen.state == "running":
         raise Conflict(f"{seen.run.id} did not end within {seconds:g} s.", hint="Try it again.")
     if seen.state == "interrupted":
@@ -283,3 +303,10 @@ def cancel_run(seen: RunSeen, seconds: float = 30.0) -> RunSeen:
         record_result(ended, seen.folder)
         seen = look(seen.folder)
     return seen
+
+
+def _left_alone(seen: RunSeen, why: str) -> Conflict:
+    return Conflict(
+        f"{seen.run.id} was not cancelled, and nothing was ended: {why}.",
+        hint=f"If it has only just begun, try again. The record is {os.path.join(seen.folder, RUN_FILE)}.",
+    )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +19,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from maestro import cgroup, processes
 from maestro.errors import InvalidInput, NotFound, TimedOut
-from maestro.fleet.processtree import KILL_SECONDS, RUN_MARKER, ProcessId, end_tree
+from maestro.fleet.processtree import KILL_SECONDS, RUN_MARKER, end_tree
+from maestro.processes import ProcessId
 
 GRACE_SECONDS: Final = 3.0
 _AGREEING_LOOKS: Final = 2
@@ -196,9 +196,7 @@ def _settle(ended: asyncio.Future[None]) -> None:
 
 async def _end(child: subprocess.Popen[bytes], mark: str, grace: float) -> tuple[int, ...]:
     """Ends the child and everything that it has started; returns the pids that would not go."""
-    started = processes.start_time(child.pid)
-    root = None if started is None else ProcessId(child.pid, started)
-    return await _end_all(mark, root, grace)
+    return await _end_all(mark, processes.identify(child.pid), grace)
 
 
 async def _end_all(mark: str, root: ProcessId | None, grace: float) -> tuple[int, ...]:
@@ -249,25 +247,6 @@ def end_run(mark: str, grace: float = 0.0) -> int:
         group.end(KILL_SECONDS)
         group.remove()
     return len(ended)
-
-
-def tell(pid: int, started: int, boot: str, number: signal.Signals) -> bool:
-    """Signal exactly this process, by a descriptor that no other process can get; False when it is gone."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return False
-    except (AttributeError, OSError):
-        return processes.send_signal(pid, started, boot, number)
-    try:
-        if not processes.is_same(pid, started, boot):
-            return False
-        signal.pidfd_send_signal(descriptor, number)
-    except ProcessLookupError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
 
 
 def now_ms() -> int:

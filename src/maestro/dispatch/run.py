@@ -11,7 +11,9 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -86,6 +88,33 @@ def mark_of(folder: str) -> str:
 def this_process() -> Process:
     pid = os.getpid()
     return Process(pid, processes.start_time(pid) or 0, processes.boot_id())
+
+
+def identity_of(process: Process) -> processes.ProcessId:
+    return processes.ProcessId(process.pid, process.started, process.boot)
+
+
+def ask_to_end(folder: str, runner: Process) -> bool:
+    """Signal the process that carries the run out to end it; False, and nobody is signalled, where that is not proven.
+
+    A run's record lies in the project, and whoever wrote there may have named any process. The one that carries it out
+    has the run's log open, which no record can pretend.
+    """
+    log = os.path.join(folder, RUNNER_LOG)
+    return processes.send_signal(
+        identity_of(runner), signal.SIGTERM, is_ours=lambda pid: processes.writes_to(pid, log)
+    )
+
+
+@contextmanager
+def carrying_out(folder: str) -> Iterator[None]:
+    """Has the run's log open meanwhile: by that others know who carries it out."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    log = os.open(os.path.join(folder, RUNNER_LOG), flags, 0o600)
+    try:
+        yield
+    finally:
+        os.close(log)
 
 
 def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Ready:
@@ -256,7 +285,7 @@ def _load(path: str, kind: type[T]) -> T:
 
 
 def _is_alive(process: Process) -> bool:
-    return processes.is_same(process.pid, process.started, process.boot)
+    return processes.is_same(identity_of(process))
 
 
 def _read(path: str) -> bytes:

@@ -116,7 +116,7 @@ class Connection:
             server = self.server
             for pause in _PAUSES:
                 await asyncio.sleep(pause)
-                if server is None or not processes.is_same(server.pid, server.started, ""):
+                if server is None or not processes.is_same(process_of(server)):
                     break
                 try:
                     await self._connect(may_start=False)
@@ -126,3 +126,8 @@ class Connection:
                 return
             self.server = None
         self._wake()
+
+
+def process_of(server: ServerId) -> processes.ProcessId:
+    """The server's process. No record of a server outlives a boot."""
+    return processes.ProcessId(server.pid, server.started, processes.boot_id())

@@ -28,7 +28,7 @@ from maestro.fleet.launch import (
     session_environment,
     session_hooks,
 )
-from maestro.fleet.processtree import GRACE_SECONDS, ProcessId, end_tree
+from maestro.fleet.processtree import GRACE_SECONDS, end_tree
 from maestro.fleet.prompt import PromptTask, first_prompt
 from maestro.fleet.requests import Spawn
 from maestro.fleet.roll import Roll
@@ -282,12 +282,7 @@ class Crew(Roll):
                 "Maestro did not start this session.",
                 hint="End it in its own terminal; `session report` closes it here.",
             )
-        root = None
-        if session.pid is not None:
-            started = await asyncio.to_thread(
-                self.journal.read, lambda c: sessions.process_start(c, session.id)
-            )
-            root = ProcessId(session.pid, started) if started is not None else None
+        root = await asyncio.to_thread(self.journal.read, lambda c: sessions.process_of(c, session.id))
         self._stopping.add(session.id)
         try:
             await asyncio.to_thread(end_tree, root, session.id, grace=0.0 if force else GRACE_SECONDS)

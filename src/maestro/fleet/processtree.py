@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Self
 
 from maestro.errors import TimedOut
+from maestro.processes import ProcessId, boot_id
 
 MARKER = "MAESTRO_SESSION_ID"
 RUN_MARKER = "MAESTRO_RUN_ID"
@@ -35,11 +36,6 @@ _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 # In /proc/PID/stat:
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD among the flags
 _ENDED = frozenset({b"Z", b"X"})  # states
-
-
-class ProcessId(NamedTuple):
-    pid: int
-    started: int  # in the kernel's ticks
 
 
 class _Seen(NamedTuple):
@@ -323,7 +319,7 @@ def _read(pid: int) -> _Seen:
     """Returns the process without its marker."""
     fields = _stat(pid)
     return _Seen(
-        ProcessId(pid, int(fields[19])),
+        ProcessId(pid, int(fields[19]), boot_id()),
         parent=int(fields[1]),
         group=int(fields[2]),
         session=int(fields[3]),

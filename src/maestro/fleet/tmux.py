@@ -26,7 +26,7 @@ from maestro.fleet.commands import (
     respawn_command,
     style_commands,
 )
-from maestro.fleet.connection import Connection
+from maestro.fleet.connection import Connection, process_of
 from maestro.fleet.facts import HIDDEN_SESSION, Client, Glance, Pane, PaneRef, ServerId, Version
 
 __all__ = ["HIDDEN_SESSION", "Client", "Glance", "Pane", "PaneRef", "ServerId", "Tmux", "Version"]
@@ -193,7 +193,7 @@ class Tmux:
         found = reading.panes(lines, server)
         if not self.guest and any(_unreaped(pane) for pane in found):
             # tmux 3.3a now and then misses that a child has ended; told again, it looks.
-            processes.send_signal(server.pid, server.started, "", signal.SIGCHLD)
+            processes.send_signal(process_of(server), signal.SIGCHLD)
         return found
 
     async def clients(self) -> tuple[Client, ...]:
@@ -392,7 +392,7 @@ class Tmux:
 def _ended(server: ServerId) -> None:
     """Waits for a server's end. Whoever attaches in its last moment can keep it alive, without any session of ours."""
     if not processes.wait_for_end(server.pid, _END_SECONDS):
-        processes.send_signal(server.pid, server.started, "", signal.SIGKILL)
+        processes.send_signal(process_of(server), signal.SIGKILL)
         processes.wait_for_end(server.pid, _END_SECONDS)
 
 

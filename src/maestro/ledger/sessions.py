@@ -28,6 +28,7 @@ from maestro.ledger.lookup import find
 from maestro.ledger.projects import choose_project, get_project, project_for_directory
 from maestro.ledger.roles import Actor, require
 from maestro.ledger.sight import is_below, is_child
+from maestro.processes import ProcessId
 from maestro.redact import clean, redact
 
 _sessions = schema.sessions
@@ -357,10 +358,12 @@ def live_processes(connection: Connection, host: str) -> dict[tuple[int, int], A
     }
 
 
-def process_start(connection: Connection, session_id: str) -> int | None:
-    """When the session's process started, so that no other one with its pid is taken for it."""
-    row = connection.execute(sa.select(_sessions.c.pid_started).where(_sessions.c.id == session_id)).first()
-    return row.pid_started if row else None
+def process_of(connection: Connection, session_id: str) -> ProcessId | None:
+    """The session's process, so that no other one with its pid is taken for it; None without a complete record."""
+    columns = (_sessions.c.pid, _sessions.c.pid_started, _sessions.c.boot_id)
+    row = connection.execute(sa.select(*columns).where(_sessions.c.id == session_id)).first()
+    found = ProcessId(row.pid or 0, row.pid_started or 0, row.boot_id or "") if row else None
+    return found if found and found.is_complete else None
 
 
 def nearest_session(chain: Iterable[tuple[int, int]], live: Mapping[tuple[int, int], Actor]) -> Actor | None:

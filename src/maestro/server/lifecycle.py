@@ -64,9 +64,8 @@ def read_record(home: homes.Home) -> dict[str, Any] | None:
 
 
 def is_alive(record: Mapping[str, Any] | None) -> bool:
-    return record is not None and processes.is_same(
-        record["pid"], int(record.get("started", 0)), str(record.get("boot", ""))
-    )
+    process = processes.recorded(record) if record is not None else None
+    return process is not None and processes.is_same(process)
 
 
 def is_running(home: homes.Home) -> bool:
@@ -181,20 +180,40 @@ def _await_ready(home: homes.Home, reader: int, pid: int) -> None:
 def stop(home: homes.Home, timeout: float = 30.0, *, force: bool = False) -> bool:
     """End the recorded daemon and wait until it is gone. False when there was none.
 
-    Without `force` it finishes what it accepted. It ends by SIGTERM only if it is the very process that
-    wrote the record.
+    Without `force` it finishes what it accepted. Only the very process that the record names is signalled, and only if
+    it holds the daemon's lock.
     """
     record = read_record(home)
-    if record is None or not is_alive(record):
-        return False
-    pid, started, boot = record["pid"], int(record.get("started", 0)), str(record.get("boot", ""))
-    processes.send_signal(pid, started, boot, signal.SIGKILL if force else signal.SIGTERM)
-    if not processes.wait_for_end(pid, timeout):
+    process = processes.recorded(record) if record is not None else None
+    number = signal.SIGKILL if force else signal.SIGTERM
+    if process is None or not processes.send_signal(process, number, lambda pid: _holds_lock(pid, home)):
+        return _await_unknown(home, 0.0 if force else timeout)
+    if not processes.wait_for_end(process.pid, timeout):
         raise errors.TimedOut(
-            f"The daemon (pid {pid}) is still finishing what it accepted.",
+            f"The daemon (pid {process.pid}) is still finishing what it accepted.",
             hint="Wait, or end it now with `maestro server stop --force`.",
         )
     return True
+
+
+def _holds_lock(pid: int, home: homes.Home) -> bool:
+    return is_running(home) and processes.writes_to(pid, home.daemon_lock)
+
+
+def _await_unknown(home: homes.Home, timeout: float) -> bool:
+    """Waits for the end of a daemon that its record does not name: it may have been asked to. False without one."""
+    if not is_running(home):
+        return False
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        time.sleep(_PAUSE_SECONDS)
+        if not is_running(home):
+            return True
+    raise errors.DaemonError(
+        f"A daemon is running, but {home.daemon_record} does not say which process it is: pid, start time and boot id "
+        "must be those of the process that holds its lock. Nothing was ended.",
+        hint=f"Find it with: fuser {home.daemon_lock}",
+    )
 
 
 def take_lock(path: str) -> int | None:

@@ -173,9 +173,8 @@ def _command_line(pid: int) -> str:
 
 def _signal(pid: int, number: signal.Signals) -> None:
     with contextlib.suppress(PermissionError):
-        started = processes.start_time(pid)
-        if started is not None:
-            processes.send_signal(pid, started, "", number)
+        if (process := processes.identify(pid)) is not None:
+            processes.send_signal(process, number)
 
 
 def _guard(owner: int, folder: str) -> None:

@@ -19,8 +19,8 @@ from maestro.agents.launch import OwnFolders
 from maestro.errors import NotFound
 from maestro.fleet.door import FOLDER, open_door
 from maestro.fleet.isolate import Sandbox, isolated
-from maestro.fleet.processtree import ProcessId, end_tree
-from maestro.processes import start_time
+from maestro.fleet.processtree import end_tree
+from maestro.processes import identify, start_time
 from maestro.worktrees import worktree as worktrees
 
 
@@ -209,9 +209,7 @@ def test_all_of_it_ends_with_its_tree(room: Room) -> None:
     child = subprocess.Popen(words, stdout=subprocess.PIPE, env=marked, start_new_session=True)
     assert child.stdout
     assert child.stdout.readline() == b"up\n"
-    started = start_time(child.pid)
-    assert started is not None
-    ended = end_tree(ProcessId(child.pid, started), marked["MAESTRO_SESSION_ID"], grace=0.05)
+    ended = end_tree(identify(child.pid), marked["MAESTRO_SESSION_ID"], grace=0.05)
     child.wait()
     child.stdout.close()
     assert len(ended) >= 4

@@ -12,8 +12,8 @@ import pytest
 from tests.patience import run
 from tests.support import SOAK
 
-from maestro.fleet.processtree import ProcessId, end_tree, members
-from maestro.processes import start_time
+from maestro.fleet.processtree import end_tree, members
+from maestro.processes import identify, start_time
 
 # Not the same in two runs on one machine: each ends everything that bears it.
 SESSION = f"sess_01TESTTREE{os.getpid()}"
@@ -52,9 +52,9 @@ class Started:
         )
         assert self.process.stdout
         self.pids = [int(self.process.stdout.readline()) for _ in range(lines)]
-        started = start_time(self.process.pid)
-        assert started is not None
-        self.root = ProcessId(self.process.pid, started)
+        root = identify(self.process.pid)
+        assert root is not None
+        self.root = root
 
     def close(self) -> None:
         for pid in self.pids:
@@ -124,7 +124,7 @@ def test_what_a_dead_root_left_is_found_by_its_mark(bystander: Started) -> None:
 
 
 def test_a_reused_pid_is_nobody_we_know(bystander: Started) -> None:
-    stranger = ProcessId(bystander.root.pid, bystander.root.started - 1)
+    stranger = bystander.root._replace(started=bystander.root.started - 1)
     assert members(stranger, SESSION) == set()
     assert end_tree(stranger, SESSION) == set()
 

@@ -393,4 +393,5 @@ def _lives(record: Record) -> bool:
     """Whether the claimant's process may live. Of another host only the lease tells."""
     if record.process is None or record.host != os.uname().nodename:
         return True
-    return processes.is_same(record.process.pid, record.process.started, record.process.boot)
+    process = record.process
+    return processes.is_same(processes.ProcessId(process.pid, process.started, process.boot))
