@@ -203,7 +203,8 @@ def _init(arguments: Namespace) -> None:
     from maestro.coordinate.policy.config_file import FILE, write_default
     from maestro.dispatch.places import project_root
 
-    folder = home.locate(os.environ).root if arguments.user else project_root(os.getcwd())
+    own = os.path.realpath(home.locate(os.environ).root)
+    folder = own if arguments.user else project_root(os.getcwd())
     path = os.path.join(folder, FILE)
     write_default(path, arguments.mode or "custom")
     if wants_json(arguments):

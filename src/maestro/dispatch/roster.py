@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from maestro import confined
 from maestro.errors import InvalidInput
 
 BUILT_IN: Final = (
@@ -26,11 +27,11 @@ class RosterAgent(msgspec.Struct, frozen=True):
 
 
 def load_roster(folders: Sequence[str]) -> dict[str, RosterAgent]:
-    """By name; what a later folder has counts more."""
+    """By name; what a later folder has counts more. No link leads out of one."""
     found = {name: RosterAgent(name) for name in BUILT_IN}
     for folder in folders:
         try:
-            names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
+            names = sorted(name for name in confined.names(folder) if name.endswith(".md"))
         except (FileNotFoundError, NotADirectoryError):
             continue
         for file in names:
@@ -41,8 +42,7 @@ def load_roster(folders: Sequence[str]) -> dict[str, RosterAgent]:
 
 def _agent(name: str, path: str) -> RosterAgent:
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read(_LARGEST)
+        text = confined.read(path, _LARGEST).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"The roster's {path} cannot be read: {error}.") from error
     front = _front_matter(text, path)

@@ -32,6 +32,7 @@ from typing import Final
 
 import msgspec
 
+from maestro import confined
 from maestro.agents.headless import RunMode
 from maestro.agents.registry import agent_names
 from maestro.errors import InvalidInput, NotFound
@@ -96,7 +97,7 @@ class Toolbox(msgspec.Struct, frozen=True):
 def load_toolbox(home: str, root: str, state: str) -> Toolbox:
     """The built-in tools, with the user's file on top, then the project's. Faults name the file and the key."""
     user_path, project_path = os.path.join(home, FILE), os.path.join(state, FILE)
-    user, project = _load(user_path), _load(project_path)
+    user, project = _load(os.path.realpath(user_path)), _load(project_path)
     if project.trust:
         raise InvalidInput(
             f"{project_path}: `trust` is not the project's to give.", hint=f"It belongs into {user_path}."
@@ -120,7 +121,7 @@ def load_toolbox(home: str, root: str, state: str) -> Toolbox:
 
 def is_trusted(home: str, root: str) -> bool:
     """Whether the user has said that what this project brings may run and reach out."""
-    return _is_among(root, _load(os.path.join(home, FILE)).trust)
+    return _is_among(root, _load(os.path.realpath(os.path.join(home, FILE))).trust)
 
 
 def _is_among(root: str, trusted: Iterable[str]) -> bool:
@@ -188,9 +189,9 @@ def _check_names(box: Toolbox, path: str, file: ToolsFile) -> None:
 
 
 def _load(path: str) -> ToolsFile:
+    """Read a tools.toml. No link is followed; the user's own is given as where it leads to."""
     try:
-        with open(path, "rb") as file:
-            told = tomllib.load(file)
+        told = tomllib.loads(confined.read(path).decode())
     except FileNotFoundError:
         return ToolsFile()
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -10,6 +10,7 @@ import os
 from importlib.resources import files
 from typing import Final
 
+from maestro import confined
 from maestro.chains import Catalogue, Command
 from maestro.chains.catalogue.catalogue import Source, build_catalogue, formats_in
 from maestro.chains.catalogue.command_text import parse_command
@@ -32,10 +33,10 @@ def load_catalogue(home: str, state: str) -> Catalogue:
         for entry in sorted((package / COMMANDS).iterdir(), key=lambda entry: entry.name)
         if entry.name.endswith(".md")
     ]
-    for folder in (home, state):
-        commands += _commands_in(os.path.join(folder, COMMANDS), list(formats))
+    for folder, may_link in ((home, True), (state, False)):
+        commands += _commands_in(os.path.join(folder, COMMANDS), list(formats), may_link=may_link)
         path = os.path.join(folder, FILE)
-        if (text := _text(path)) is not None:
+        if (text := _text(path, may_link=may_link)) is not None:
             sources.append(Source(path, text))
     return build_catalogue(commands, sources, formats)
 
@@ -44,9 +45,10 @@ def step_template() -> str:
     return (files("maestro.chains") / "step.md").read_text(encoding="utf-8")
 
 
-def _commands_in(folder: str, formats: list[str]) -> list[Command]:
+def _commands_in(folder: str, formats: list[str], *, may_link: bool) -> list[Command]:
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".md") and name[0] != ".")
+        inside = confined.names(os.path.realpath(folder) if may_link else folder)
+        names = sorted(name for name in inside if name.endswith(".md") and name[0] != ".")
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -54,16 +56,16 @@ def _commands_in(folder: str, formats: list[str]) -> list[Command]:
     found = []
     for name in names:
         path = os.path.join(folder, name)
-        text = _text(path)
+        text = _text(path, may_link=may_link)
         if text is not None:
             found.append(parse_command(name.removesuffix(".md"), text, path, formats))
     return found
 
 
-def _text(path: str) -> str | None:
+def _text(path: str, *, may_link: bool) -> str | None:
+    """`may_link`: it is the user's own file, wherever links lead; a project's leads nowhere else."""
     try:
-        with open(path, "rb") as file:
-            data = file.read(_LARGEST + 1)
+        data = confined.read(os.path.realpath(path) if may_link else path, _LARGEST + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
