@@ -23,7 +23,7 @@ from maestro.coordinate.policy.config import DEFAULT, PRESETS, as_json, parse_po
 from maestro.dispatch.places import project_root, state_folder
 from maestro.dispatch.tools import FILE as TOOLS
 from maestro.dispatch.tools import is_trusted
-from maestro.errors import Conflict, InvalidInput, NoPermission
+from maestro.errors import Conflict, InvalidInput, LeadsOut, NoPermission
 from maestro.files import write_atomically
 
 FILE: Final = "coordinate.config.json"
@@ -87,8 +87,11 @@ def _require_trust(policy: Policy, path: str, home: str, root: str) -> None:
 
 
 def load_policy(path: str, within: str | None = None) -> Policy:
-    """The policy in this file. A project's (`within`) is a file and no link; any other is read where it leads to."""
-    return parse_policy(_read(path if within is not None else os.path.realpath(path), path), path)
+    """The policy in this file. It is read where it leads to, and not outside of `within`."""
+    real = os.path.realpath(path)
+    if within is not None and not real.startswith(os.path.realpath(within).rstrip("/") + "/"):
+        raise LeadsOut(f"{path} leads out of the project, to {real}.", hint="Put a file there, not a link.")
+    return parse_policy(_read(real, path), path)
 
 
 def write_default(path: str, preset: Preset) -> None:
