@@ -33,7 +33,7 @@ def test_a_failing_call_leaves_the_old_file(
     path = place / "f"
     path.write_bytes(b"old")
     with monkeypatch.context() as patch:
-        patch.setattr(os, call, lambda *_: (_ for _ in ()).throw(OSError(number, os.strerror(number))))
+        patch.setattr(os, call, lambda *_, **__: (_ for _ in ()).throw(OSError(number, os.strerror(number))))
         with pytest.raises(error):
             files.write_atomically(str(path), b"new")
     assert path.read_bytes() == b"old"

@@ -8,7 +8,8 @@
     │   ├── DependencyCycle                  tasks would wait for each other for ever
     │   ├── KeyReused                        an idempotency key came back with another request
     │   └── GitFailed                        git ended with an error
-    ├── Refused                     5   403  the caller's role may not
+    ├── Refused                     5   403  the caller's role may not, or it is not safe
+    │   ├── LeadsOut                         a link leads out of the project
     │   └── Unauthenticated         5   401  no token, or one that is unknown or revoked
     ├── DaemonError                 6   503  the daemon cannot be reached or started
     │   ├── SocketPathTooLong                the socket's path is over the system's limit
@@ -97,6 +98,12 @@ class Refused(MaestroError):
     code = "refused"
     exit_code = 5
     http_status = 403
+
+
+class LeadsOut(Refused):
+    """A link would lead what is read or written out of the project."""
+
+    code = "leads_out"
 
 
 class Unauthenticated(Refused):

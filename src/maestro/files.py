@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import os
 
+from maestro import confined as confinement
 from maestro.errors import DiskFull, NoPermission
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from maestro.confined import Folder
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -21,41 +24,64 @@ def write_atomically(
     *,
     durable: bool = True,
     check: Callable[[], None] | None = None,
+    confined: bool = False,
 ) -> None:
     """Replace `path` by `data`: unique temporary file, fsync, rename, fsync of the folder.
 
     Not `durable`: nothing is synced. It is whole whenever a process dies; when the machine does, it may be lost.
     `check` is called last of all before the old file is replaced; if it raises, the old file stays.
+    `confined`: for everything in a project; no part of the path may be a link (see confined.py).
     """
-    folder = os.path.dirname(path) or "."
-    temporary = os.path.join(folder, f".{os.path.basename(path)}.{os.getpid()}.{os.urandom(6).hex()}.tmp")
+    place, name = os.path.split(path)
     try:
-        _write_whole(temporary, data, mode, durable=durable)
-        if check is not None:
-            check()
-        os.rename(temporary, path)
-        if durable:
-            _sync_folder(folder)
-    except BaseException as error:
-        _discard(temporary)
-        if isinstance(error, OSError):
-            _explain(error, path)
-        raise
-
-
-def write_new(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Write a file that is not there yet, durably, by one sync: it brings the new name to the disk as well.
-
-    Whole whenever a process dies. A machine that dies before this returns may leave the name without the content."""
-    write_atomically(path, data, mode, durable=False)
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
+        with confinement.folder(place) if confined else confinement.any_folder(place or ".") as folder:
+            replace_in(folder, name, data, mode, durable=durable, check=check)
     except OSError as error:
         _explain(error, path)
         raise
-    finally:
-        os.close(descriptor)
+
+
+def replace_in(
+    folder: Folder,
+    name: str,
+    data: bytes,
+    mode: int = 0o600,
+    *,
+    durable: bool = True,
+    check: Callable[[], None] | None = None,
+) -> None:
+    """The same in a folder that is open: for whoever writes many files into one."""
+    temporary = f".{name}.{os.getpid()}.{os.urandom(6).hex()}.tmp"
+    try:
+        _write_whole(folder, temporary, data, mode, durable=durable)
+        if check is not None:
+            check()
+        folder.rename(temporary, folder, name)
+        if durable:
+            folder.sync()
+    except BaseException as error:
+        _discard(folder, temporary)
+        if isinstance(error, OSError):
+            _explain(error, os.path.join(folder.path, name))
+        raise
+
+
+def write_new(path: str, data: bytes, mode: int = 0o600, *, confined: bool = False) -> None:
+    """Write a file that is not there yet, durably, by one sync: it brings the new name to the disk as well.
+
+    Whole whenever a process dies. A machine that dies before this returns may leave the name without the content."""
+    place, name = os.path.split(path)
+    try:
+        with confinement.folder(place) if confined else confinement.any_folder(place or ".") as folder:
+            replace_in(folder, name, data, mode, durable=False)
+            descriptor = folder.open(name, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+    except OSError as error:
+        _explain(error, path)
+        raise
 
 
 def _explain(error: OSError, path: str) -> None:
@@ -70,8 +96,8 @@ def _explain(error: OSError, path: str) -> None:
         ) from error
 
 
-def _write_whole(path: str, data: bytes, mode: int, *, durable: bool) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+def _write_whole(folder: Folder, name: str, data: bytes, mode: int, *, durable: bool) -> None:
+    descriptor = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         view = memoryview(data)
         while view:
@@ -82,16 +108,8 @@ def _write_whole(path: str, data: bytes, mode: int, *, durable: bool) -> None:
         os.close(descriptor)
 
 
-def _sync_folder(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _discard(folder: Folder, name: str) -> None:
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _discard(path: str) -> None:
-    try:
-        os.unlink(path)
+        folder.unlink(name)
     except FileNotFoundError:
         pass

@@ -23,7 +23,7 @@ from maestro.coordinate.log import (
     torn_from,
 )
 from maestro.coordinate.log_entries import HEADINGS, plain
-from maestro.errors import NoPermission
+from maestro.errors import LeadsOut
 from maestro.ids import new_id
 
 AT = 1_794_800_000_000
@@ -312,9 +312,9 @@ def test_it_never_writes_through_a_link(place: Path) -> None:
     target.write_text("mine")
     os.makedirs(os.path.dirname(log.path))
     os.symlink(target, log.path)
-    with pytest.raises(NoPermission):
+    with pytest.raises(LeadsOut):
         log.append(heartbeat(AT, {}))
-    with pytest.raises(NoPermission):
+    with pytest.raises(LeadsOut):
         log.last_logged()
     assert target.read_text() == "mine"
 

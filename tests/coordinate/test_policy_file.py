@@ -22,7 +22,7 @@ from maestro.coordinate.policy.config_file import (
     untrusted_words,
     write_default,
 )
-from maestro.errors import Conflict, InvalidInput, NoPermission, Untrusted
+from maestro.errors import Conflict, InvalidInput, LeadsOut, NoPermission, Untrusted
 from maestro.trust.project import ONCE, ProjectTrust
 
 
@@ -122,7 +122,7 @@ def test_a_faulty_file_stops_the_search_and_is_kept(ground: Ground, content: str
 def test_what_is_there_but_cannot_be_read_is_never_a_default(ground: Ground) -> None:
     path = ground.project / FILE
     path.mkdir()
-    with pytest.raises(InvalidInput, match="cannot be read: it is no file"):
+    with pytest.raises(InvalidInput, match="cannot be read: Is a directory"):
         ground.find()
     path.rmdir()
     os.mkfifo(path)  # nobody writes to it: reading it would never end
@@ -134,7 +134,7 @@ def test_what_is_there_but_cannot_be_read_is_never_a_default(ground: Ground) -> 
         ground.find()
     path.unlink()
     path.symlink_to(path)
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(LeadsOut, match="is a link"):
         ground.find()
 
 
@@ -168,20 +168,20 @@ def test_a_link_out_of_the_project_is_refused(ground: Ground, place: Path) -> No
     outside = ground.put(place / "shop-outside" / FILE, 0.0)
     link = ground.project / FILE
     link.symlink_to(outside)
-    with pytest.raises(InvalidInput, match="leads out of the project"):
+    with pytest.raises(LeadsOut, match="leads out of the project"):
         ground.find()
     link.unlink()
     own = ground.project / ".maestro" / "coordinate" / "lead"
     own.parent.mkdir(parents=True)
     own.symlink_to(outside.parent)
-    with pytest.raises(InvalidInput, match="leads out of the project"):
+    with pytest.raises(LeadsOut, match="leads out of the project"):
         ground.find()
 
 
 def test_a_state_folder_that_leads_out_is_refused(ground: Ground, place: Path) -> None:
     outside = ground.put(place / "outside" / FILE, 0.0)
     (ground.project / ".maestro").symlink_to(outside.parent)
-    with pytest.raises(InvalidInput, match="no folder inside the project"):
+    with pytest.raises(LeadsOut, match="leads out of the project"):
         ground.find()
 
 

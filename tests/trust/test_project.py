@@ -11,7 +11,7 @@ import pytest
 
 from maestro.agents.project_files import ActsOnProject
 from maestro.agents.registry import acting_agents, agent_named
-from maestro.errors import InvalidInput, MaestroError, Untrusted
+from maestro.errors import InvalidInput, LeadsOut, MaestroError, Untrusted
 from maestro.trust.approvals import Approvals
 from maestro.trust.project import ONCE, ProjectTrust
 from maestro.trust.records import decline, read_record, revoke
@@ -98,7 +98,7 @@ def test_a_link_that_leads_out_is_the_projects_all_the_same(ground: Ground, plac
     outside.mkdir()
     (outside / "tools.toml").write_text("evil")
     (ground.root / ".maestro").symlink_to(outside)
-    with pytest.raises(Untrusted):
+    with pytest.raises(LeadsOut):
         ground.trust.read(str(ground.root / ".maestro" / "tools.toml"))
 
 

@@ -13,11 +13,12 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from maestro import confined
 from maestro.chains import PLACEHOLDERS, Command, Context, Project
 from maestro.chains.context import work_folder
 from maestro.chains.forms import form_fault, form_for
 from maestro.chains.template import fill_text
-from maestro.errors import InvalidInput
+from maestro.errors import InvalidInput, LeadsOut
 from maestro.files import write_atomically
 
 BEFORE_FILE: Final = "step-{number}-before.json"
@@ -71,16 +72,15 @@ def marks(root: str, patterns: Iterable[str]) -> dict[str, Mark]:
 def remember(folder: str, number: int, root: str, patterns: Iterable[str]) -> None:
     """Keep how they are, before the step's first run. Later runs of the step find it kept."""
     path = os.path.join(folder, BEFORE_FILE.format(number=number))
-    if not os.path.exists(path):
-        write_atomically(path, msgspec.json.encode(marks(root, patterns)), durable=False)
+    if not confined.exists(path):
+        write_atomically(path, msgspec.json.encode(marks(root, patterns)), durable=False, confined=True)
 
 
 def remembered(folder: str, number: int) -> dict[str, Mark]:
     """Nothing where nothing was kept: then whatever is there counts."""
     path = os.path.join(folder, BEFORE_FILE.format(number=number))
     try:
-        with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(), type=dict[str, Mark])
+        return msgspec.json.decode(confined.read(path), type=dict[str, Mark])
     except FileNotFoundError:
         return {}
     except msgspec.MsgspecError as error:
@@ -94,8 +94,8 @@ def complaint_about(
 ) -> str:
     """Why a success with these files is none; empty: it is one. `promised` is what the command must leave, and whether it
     may be as it was; `claimed` what the agent says that it wrote."""
-    paths = {path: os.path.join(ground.root, path) for path in promised}
-    missing = [path for path, place in paths.items() if not os.path.isfile(place)]
+    paths = {path: _place(ground.root, path) for path in promised}
+    missing = [path for path, place in paths.items() if not confined.is_file(place)]
     missing += [p for p in claimed if p not in paths and not os.path.exists(os.path.join(ground.root, p))]
     if missing:
         return _missing_words(missing)
@@ -130,17 +130,24 @@ def _unchanged_words(unchanged: Iterable[str]) -> str:
     )
 
 
+def _place(root: str, path: str) -> str:
+    """Where a file of the project is. One that a path of it leads out of, is none."""
+    place = os.path.normpath(os.path.join(root, path))
+    if not place.startswith(root.rstrip("/") + "/"):
+        raise InvalidInput(f"{path} is not in the project {root}.")
+    return place
+
+
 def _mark(path: str) -> Mark | None:
     try:
-        seen = os.stat(path)
-    except OSError:
+        seen = confined.status(os.path.normpath(path))
+    except (OSError, LeadsOut):
         return None
     return Mark(seen.st_size, seen.st_mtime_ns, seen.st_ino)
 
 
 def _text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(_LARGEST)
+        return confined.read(path, _LARGEST).decode(errors="replace")
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error

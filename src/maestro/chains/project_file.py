@@ -6,6 +6,7 @@ import errno
 import os
 from typing import Final
 
+from maestro import confined
 from maestro.chains import Project
 from maestro.chains.project import as_json, parse_project
 from maestro.errors import Conflict, InvalidInput
@@ -35,14 +36,13 @@ def write_project(state: str, project: Project, *, earlier: Project | None) -> N
                 hint="Look at it, then run the command again; nothing was overwritten.",
             )
 
-    os.makedirs(state, mode=0o700, exist_ok=True)
-    write_atomically(path, as_json(project), 0o644, check=check)
+    confined.make_folders(state)
+    write_atomically(path, as_json(project), 0o644, check=check, confined=True)
 
 
 def _read(path: str) -> Project | None:
     try:
-        with open(path, "rb") as file:
-            data = file.read(_LARGEST + 1)
+        data = confined.read(path, _LARGEST + 1)
     except FileNotFoundError:
         return None
     except OSError as error:

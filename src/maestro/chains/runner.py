@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from maestro import confined
 from maestro.chains import Command
 from maestro.chains.artifacts import Ground, artifact_patterns, remember, remembered
 from maestro.chains.moves import (
@@ -127,7 +128,8 @@ class ChainRun:
     def _keep(self, name: str, number: int, text: str) -> None:
         """For people, who may pass it on; the run's own folder has what was said to the letter."""
         path = os.path.join(self.folder, name.format(number=number))
-        write_atomically(path, redact(clean(text)).encode(errors="replace"), durable=False)
+        data = redact(clean(text)).encode(errors="replace")
+        write_atomically(path, data, durable=False, confined=True)
 
     # Steps
 
@@ -266,12 +268,8 @@ class ChainRun:
 
     def _start_review(self, step: StepRecord) -> RunSeen:
         setting, state = self.setting, self.state
-        with open(
-            os.path.join(self.folder, OUTPUT_FILE.format(number=step.number)),
-            encoding="utf-8",
-            errors="replace",
-        ) as file:
-            output = file.read()
+        path = os.path.join(self.folder, OUTPUT_FILE.format(number=step.number))
+        output = confined.read(path).decode(errors="replace")
         text = review_prompt(state, step, output, complaint=step.review_complaint)
         run_id = step.review_id or ""
         if not self.runs.is_free(run_id):

@@ -20,7 +20,7 @@ from maestro.chains.state import ChainState, Spent, with_step
 from maestro.chains.steps import Judged, judged, kept_statuses, promised_files
 from maestro.dispatch.retry import RetryPolicy, after_limit
 from maestro.dispatch.runs import RunResult
-from maestro.errors import Conflict, InvalidInput
+from maestro.errors import Conflict, InvalidInput, LeadsOut
 
 _TRIES: Final = 5
 
@@ -45,8 +45,9 @@ def settled(state: ChainState, index: int, result: RunResult, command: Command, 
             if found.kind in ("", "blocked"):
                 phase = context.phase if context.work in ("phase", "current", "either") else None
                 project = _moved_on(state.project, command, block, phase, ground.state_folder)
-        except (InvalidInput, Conflict) as error:
-            # What the agent left cannot be used: project.json is broken, or an artifact's path cannot be told.
+        except (InvalidInput, Conflict, LeadsOut) as error:
+            # What the agent left cannot be used: project.json is broken, an artifact's path cannot be told, or a link
+            # leads out of the project.
             found = Judged(block, "answer", f"{error.message} {error.hint}".strip())
     if found.kind == "limit" and (until := limit_ends(state, step.limits + 1, result)) is not None:
         waiting = again(state, index, step.complaint, limits=step.limits + 1, spent=spent)

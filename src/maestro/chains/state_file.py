@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
+from maestro import confined
 from maestro.chains.state import SESSION_ID, ChainState, as_json, parse_state
+from maestro.dispatch.places import prepare_ignored
 from maestro.errors import Conflict, InvalidInput, MaestroError, NoPermission, NotFound
 from maestro.files import write_atomically
 from maestro.trust.approvals import Approvals
@@ -18,7 +19,6 @@ from maestro.trust.project import ProjectTrust
 FOLDER: Final = "chains"
 STATE_FILE: Final = "state.json"
 LOCK_FILE: Final = "lock"
-_IGNORED: Final = "# What Maestro keeps here is of this machine alone.\n*\n"
 _LARGEST: Final = 16_000_000
 _MOST_SHOWN: Final = 10
 
@@ -37,15 +37,12 @@ def make_folder(state_folder: str, now: float) -> tuple[str, str]:
     chains = os.path.join(state_folder, FOLDER)
     stamp = time.strftime("coord-%Y%m%d%H%M%S", time.gmtime(now))
     try:
-        os.makedirs(chains, mode=0o700, exist_ok=True)
-        ignored = os.path.join(chains, ".gitignore")
-        if not os.path.exists(ignored):
-            write_atomically(ignored, _IGNORED.encode(), durable=False)
+        prepare_ignored(chains, "Chains are kept in the project's folder.")
         for count in range(1, 10_000):
             session_id = stamp if count == 1 else f"{stamp}-{count}"
             folder = os.path.join(chains, session_id)
             try:
-                os.mkdir(folder, 0o700)
+                confined.make_new_folder(folder)
             except FileExistsError:
                 continue
             return session_id, folder
@@ -75,15 +72,14 @@ def _own_name(folder: str) -> str:
 
 
 def write_state(folder: str, state: ChainState) -> None:
-    write_atomically(os.path.join(folder, STATE_FILE), as_json(state))
+    write_atomically(os.path.join(folder, STATE_FILE), as_json(state), confined=True)
 
 
 def read_state(folder: str) -> ChainState:
     """Raises NotFound or InvalidInput; a file that cannot be read is kept as it is."""
     path = os.path.join(folder, STATE_FILE)
     try:
-        with open(path, "rb") as file:
-            data = file.read(_LARGEST + 1)
+        data = confined.read(path, _LARGEST + 1)
     except FileNotFoundError as error:
         raise NotFound(f"There is no {path}.", hint="`maestro chain status` shows the chains.") from error
     except OSError as error:
@@ -103,16 +99,16 @@ def list_chains(state_folder: str) -> list[Found]:
     """The newest first."""
     chains = os.path.join(state_folder, FOLDER)
     try:
-        names = [name for name in os.listdir(chains) if SESSION_ID.fullmatch(name)]
+        names = [name for name in confined.names(chains) if SESSION_ID.fullmatch(name)]
     except OSError:
         return []
     found = []
     for name in sorted(names, key=_by_age, reverse=True):
         folder = os.path.join(chains, name)
-        # A folder without a state is of a chain that died before it began, or that begins just now.
-        if not os.path.exists(os.path.join(folder, STATE_FILE)):
-            continue
         try:
+            # A folder without a state is of a chain that died before it began, or that begins just now.
+            if not confined.exists(os.path.join(folder, STATE_FILE)):
+                continue
             found.append(Found(name, folder, read_state(folder)))
         except MaestroError as error:
             found.append(Found(name, folder, None, error.message))
@@ -177,18 +173,14 @@ def held(folder: str) -> Iterator[None]:
     """One process at a time runs a chain. The kernel lets go of the lock when its holder ends, however it ends."""
     path = os.path.join(folder, LOCK_FILE)
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = confined.lock(path, wait=False)
+    except BlockingIOError as error:
+        name = os.path.basename(folder)
+        raise Conflict(
+            f"{name} is being run by another process.",
+            hint=f"See how far it is: maestro chain status {name}",
+        ) from error
     except OSError as error:
         raise NoPermission(f"{path} cannot be written: {error.strerror}.") from error
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            name = os.path.basename(folder)
-            raise Conflict(
-                f"{name} is being run by another process.",
-                hint=f"See how far it is: maestro chain status {name}",
-            ) from error
+    with lock:
         yield
-    finally:
-        os.close(descriptor)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from maestro import processes
+from maestro import confined, processes
 from maestro.chains import Catalogue
 from maestro.dispatch import delegate, places
 from maestro.dispatch.run import Ready, ask_to_end, has_runner, identity_of, look, this_process
@@ -45,7 +45,7 @@ class StepRuns:
         self.setting = setting
 
     def is_free(self, run_id: str) -> bool:
-        return bool(run_id) and not os.path.exists(os.path.join(self.setting.state_folder, "runs", run_id))
+        return bool(run_id) and not confined.exists(os.path.join(self.setting.state_folder, "runs", run_id))
 
     def free_id(self, prefix: str, number: int) -> str:
         """A folder may be there that a process died over before it could write anything into it."""
@@ -65,7 +65,7 @@ class StepRuns:
     def found(self, run_id: str) -> RunSeen | None:
         """The run of this id, if it ever began."""
         folder = os.path.join(self.setting.state_folder, "runs", run_id)
-        return look(folder) if os.path.exists(os.path.join(folder, RUN_FILE)) else None
+        return look(folder) if confined.exists(os.path.join(folder, RUN_FILE)) else None
 
     def awaited(self, seen: RunSeen, said: Callable[[str], None]) -> RunResult | None:
         """Its result, when it has one; None where its process died without. `said` hears its last line."""
@@ -113,9 +113,7 @@ class StepRuns:
 def last_words(seen: RunSeen, env: Mapping[str, str]) -> str:
     """The last line that a run has said so far."""
     try:
-        with open(os.path.join(seen.folder, STDOUT_FILE), "rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-            lines = file.read().split(b"\n")
+        lines = confined.read_end(os.path.join(seen.folder, STDOUT_FILE), _TAIL).split(b"\n")
     except OSError:
         return ""
     agent = delegate.taken_over_agent(seen, env)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from maestro import errors, processes
+from maestro import confined, errors, processes
 from maestro.chains.report import facts, report
 from maestro.chains.state import OUTPUT_FILE, PROMPT_FILE, REVIEW_FILE, ChainState
 from maestro.chains.state_file import Found, find_chain, list_chains
@@ -123,7 +123,6 @@ def logs(arguments: Namespace) -> None:
 
 def _text(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return confined.read(path).decode(errors="replace")
     except FileNotFoundError:
         return None

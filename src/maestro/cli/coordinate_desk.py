@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
-from maestro import errors
+from maestro import confined, errors
 from maestro.cli.fleet import the_fleet
 from maestro.cli.project import path_part
 from maestro.coordinate import Assessment, BrainSettings, Case, Policy
@@ -195,11 +194,9 @@ class Oversight:
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        lock = self._held.enter_context(open(os.path.join(self.folder, "lock"), "w", encoding="utf-8"))
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._held.enter_context(confined.lock(os.path.join(self.folder, "lock"), wait=False))
         except BlockingIOError as error:
-            self._held.close()
             raise errors.Conflict(
                 f"An oversight named “{os.path.basename(self.folder)}” runs in this project already.",
                 hint="End it, or give this one another name: --as NAME.",
@@ -249,7 +246,7 @@ class Oversight:
             tags=self._open_tags(),
         )
         path = os.path.join(self.folder, _DEBRIEF)
-        write_atomically(path, text.encode())
+        write_atomically(path, text.encode(), confined=True)
         return path
 
     def _usage(self, session_ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -294,10 +291,9 @@ class Oversight:
 def _begun(path: str, now: int) -> int:
     """Where in the chain of decisions this oversight began: a log without an entry goes on from there."""
     try:
-        with open(path, encoding="ascii") as file:
-            return int(file.read())
+        return int(confined.read(path))
     except (FileNotFoundError, ValueError):
-        write_atomically(path, str(now).encode())
+        write_atomically(path, str(now).encode(), confined=True)
         return now
 
 
@@ -321,7 +317,7 @@ def open_oversight(arguments: Namespace, say: Callable[[str], None]) -> Oversigh
     fleet = the_fleet(daemon, arguments.fleet, running=True)
     folder = os.path.join(state_folder(root, env), "coordinate", name)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        confined.make_folders(folder)
     except OSError as error:
         raise errors.NoPermission(
             f"{folder} cannot be used: {error.strerror}.", hint="The log is kept in the project's folder."

@@ -187,7 +187,7 @@ def replay(arguments: Namespace) -> None:
         )
     recorded = _recorded(arguments, policy)
     with tempfile.TemporaryDirectory(prefix="maestro-replay-") as folder:
-        brain = brain_named(policy.brain, os.environ, folder)
+        brain = brain_named(policy.brain, os.environ, os.path.realpath(folder))
         shows_progress = not wants_json(arguments) and sys.stderr.isatty()
         again = asyncio.run(_again(recorded, policy, brain, shows_progress=shows_progress))
     report = compare(recorded, again)

@@ -204,7 +204,8 @@ def _init(arguments: Namespace) -> None:
     from maestro.dispatch.places import project_root
     from maestro.trust.project import ProjectTrust
 
-    folder = home.locate(os.environ).root if arguments.user else project_root(os.getcwd())
+    own = os.path.realpath(home.locate(os.environ).root)
+    folder = own if arguments.user else project_root(os.getcwd())
     path = os.path.join(folder, FILE)
     write_default(path, arguments.mode or "custom")
     ProjectTrust(home.locate(os.environ).root, project_root(os.getcwd()), os.environ).confirm_own(path)

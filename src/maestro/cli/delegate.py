@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from maestro import errors
+from maestro import confined, errors
 from maestro.cli import render
 from maestro.cli.parser import Parser, add_verb, wants_json
 
@@ -274,8 +274,8 @@ def _output(arguments: Namespace) -> None:
         from maestro.dispatch.runs import STDOUT_FILE
 
         path = os.path.join(seen.folder, STDOUT_FILE)
-        if os.path.exists(path):
-            with open(path, "rb") as file:
+        if confined.exists(path):
+            with open(confined.open_file(path, os.O_RDONLY), "rb") as file:
                 while block := file.read(1 << 16):
                     sys.stdout.buffer.write(block)
         return
@@ -305,8 +305,8 @@ def _spoken(seen: RunSeen, *, follow: bool) -> Iterator[str]:
     place, rest = 0, b""
     while True:
         is_over = seen.state != "running"
-        if os.path.exists(path):
-            with open(path, "rb") as file:
+        if confined.exists(path):
+            with open(confined.open_file(path, os.O_RDONLY), "rb") as file:
                 file.seek(place)
                 block = file.read()
             place += len(block)

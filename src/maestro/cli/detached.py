@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
 
-from maestro import cgroup
+from maestro import cgroup, confined
 from maestro.dispatch.runs import RUNNER_LOG
 from maestro.fleet.processtree import RUN_MARKER
 
@@ -23,10 +22,9 @@ def start_detached(module: str, folder: str, cwd: str) -> int:
     """`python -m MODULE FOLDER`, its output into the folder's log; returns its pid."""
     # Begun inside a run, it is none the less one of its own, and does not end with the other.
     env = {name: value for name, value in os.environ.items() if name != RUN_MARKER}
-    with open(os.path.join(folder, RUNNER_LOG), "ab") as log:
-        # The lock goes over to the process with its output: whoever finds it held knows that one lives or is just
-        # starting, whatever is on record of it yet.
-        fcntl.flock(log, fcntl.LOCK_EX)
+    # The lock goes over to the process with its output: whoever finds it held knows that one lives or is just starting,
+    # whatever is on record of it yet.
+    with confined.lock(os.path.join(folder, RUNNER_LOG), appends=True) as log:
         started = Detached(
             [sys.executable, "-P", "-m", module, folder],
             stdin=subprocess.DEVNULL,

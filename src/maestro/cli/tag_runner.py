@@ -11,13 +11,14 @@ import sys
 
 import msgspec
 
-from maestro import cgroup
+from maestro import cgroup, confined
 from maestro.cli.delegated import announce
 from maestro.cli.detached import Detached
 from maestro.coordinate.tags.claims import Record
 from maestro.coordinate.tags.runs import carry_out
 from maestro.coordinate.tags.tag_files import ProjectTags
 from maestro.dispatch.run import look
+from maestro.dispatch.runs import RUNNER_LOG
 from maestro.fleet.processtree import RUN_MARKER
 
 
@@ -26,7 +27,7 @@ def start(folder: str, record: Record, lock: int, *, prompt_session: bool) -> in
     words = [folder, record.id, record.run, str(lock), *(["prompt"] if prompt_session else [])]
     # A run inside another one is a run of its own: it does not end with the other.
     env = {name: value for name, value in os.environ.items() if name != RUN_MARKER}
-    with open(os.path.join(folder, "runner.log"), "ab") as log:
+    with confined.lock(os.path.join(folder, RUNNER_LOG), appends=True) as log:
         started = Detached(
             [sys.executable, "-P", "-m", "maestro.cli.tag_runner", *words],
             stdin=subprocess.DEVNULL,

@@ -6,14 +6,13 @@ People read this file and may write into it. Only what a write of ours left half
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from maestro import confined
 from maestro.coordinate.log_entries import (
     HEADINGS,
     chapter_complete,
@@ -59,7 +58,7 @@ class CoordinateLog:
     def last_logged(self) -> str | None:
         """The id of the last decision whose entry is whole; None where there is none yet."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = confined.open_file(self.path, os.O_RDONLY)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -78,28 +77,13 @@ class CoordinateLog:
     @contextmanager
     def _locked(self) -> Iterator[tuple[int, int]]:
         """The file and its size, for us alone. One that was moved away while we waited is not written to."""
-        while True:
-            descriptor = self._open()
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                found = os.fstat(descriptor)
-                if _is_at(self.path, found):
-                    yield descriptor, found.st_size
-                    return
-            finally:
-                os.close(descriptor)
-
-    def _open(self) -> int:
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
-            os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
-            descriptor = os.open(self.path, flags, 0o600)
+            confined.make_folders(os.path.dirname(self.path))
+            lock = confined.lock(self.path)
         except OSError as error:
             raise self._unusable(error) from error
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise NoPermission(f"{self.path} is no file.", hint="Move it away; the log is made anew.")
-        return descriptor
+        with lock as descriptor:
+            yield descriptor, os.fstat(descriptor).st_size
 
     def _write(self, descriptor: int, data: bytes, start: int) -> None:
         """Write all of it at `start`, or leave the file as it was."""
@@ -115,10 +99,6 @@ class CoordinateLog:
     def _unusable(self, error: OSError) -> DiskFull | NoPermission:
         if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             return DiskFull(f"No space left to write {self.path}.", hint="Free some disk space.")
-        if error.errno == errno.ELOOP:
-            return NoPermission(
-                f"{self.path} is a link.", hint="The log is written to a file of its own; move the link away."
-            )
         return NoPermission(
             f"{self.path} cannot be used: {error.strerror}.", hint="Check who owns the folder and its mode."
         )
@@ -146,13 +126,6 @@ def torn_from(tail: bytes) -> int:
 
 def _begins_any(line: bytes, texts: tuple[bytes, ...]) -> bool:
     return any(text.startswith(line) for text in texts)
-
-
-def _is_at(path: str, opened: os.stat_result) -> bool:
-    try:
-        return os.path.samestat(os.lstat(path), opened)
-    except FileNotFoundError:
-        return False
 
 
 def _read(descriptor: int, start: int, end: int) -> bytes:

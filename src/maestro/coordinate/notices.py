@@ -109,9 +109,7 @@ class Notices:
             with tempfile.NamedTemporaryFile(prefix="maestro-notice-") as file:
                 file.write(stdin)
                 file.flush()
-                program = Program(
-                    argv, marked(self._env, mark), os.getcwd(), file.name, os.devnull, os.devnull, mark
-                )
+                program = self._program(argv, file.name, mark)
                 ended = await run_program(program, seconds=self._seconds, cancel=asyncio.Event(), grace=0.0)
         except MaestroError as error:
             return f"{what} failed: {error.message}"
@@ -122,6 +120,11 @@ class Notices:
         if ended.signal is not None:
             return f"{what} was ended by signal {ended.signal}."
         return f"{what} ended with code {ended.exit_code}." if ended.exit_code else ""
+
+    def _program(self, argv: tuple[str, ...], stdin: str, mark: str) -> Program:
+        # The folder for temporary files may be reached by a link.
+        stdin = os.path.realpath(stdin)
+        return Program(argv, marked(self._env, mark), os.getcwd(), stdin, os.devnull, os.devnull, mark)
 
     async def _webhook(self, notice: Notice) -> str:
         if not self._settings.webhook:

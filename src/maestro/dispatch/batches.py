@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from maestro import confined
 from maestro.dispatch import history, places
 from maestro.dispatch.batch import (
     MOST_FAILURES,
@@ -87,7 +88,7 @@ class _Running:
         await self._settle()
         if self.plan.earlier is None and history.is_used(folder):
             history.move_aside(folder)
-        os.makedirs(os.path.join(folder, RESULTS), mode=0o700, exist_ok=True)
+        confined.make_folders(os.path.join(folder, RESULTS))
         history.clear_halves(folder)
         self.ground = self._grounds()
         history.write_batch(folder, msgspec.structs.replace(batch, runner=this_process()))
@@ -283,16 +284,19 @@ class _Running:
 
     def _clean_up(self) -> None:
         """Remove the prompts of this batch; each lies in its run's folder, too."""
-        place = os.path.join(self.plan.folder, PROMPTS)
-        for agent in self.plan.batch.agents:
+        with confined.folder(self.plan.folder) as folder:
+            if not folder.has(PROMPTS):
+                return
+            with folder.below(PROMPTS) as place:
+                for agent in self.plan.batch.agents:
+                    try:
+                        place.unlink(agent.prompt)
+                    except FileNotFoundError:
+                        pass
             try:
-                os.unlink(os.path.join(place, agent.prompt))
-            except FileNotFoundError:
-                pass
-        try:
-            os.rmdir(place)
-        except OSError:
-            pass  # something else is in it, which is not ours to remove
+                folder.remove(PROMPTS)
+            except OSError:
+                pass  # something else is in it, which is not ours to remove
 
 
 def _status_so_far(done: list[Attempt]) -> AgentStatus:
@@ -301,7 +305,6 @@ def _status_so_far(done: list[Attempt]) -> AgentStatus:
 
 def _head_of(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read(_EVIDENCE)
+        return confined.read(path, _EVIDENCE)
     except FileNotFoundError:
         return b""

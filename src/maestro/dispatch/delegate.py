@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import stat
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from maestro import processes
+from maestro import confined, processes
 from maestro.agents.headless import Headless, Outcome, RunMode
 from maestro.agents.registry import BUILT_IN, headless_named
 from maestro.dispatch import places, run
@@ -242,13 +243,14 @@ def list_runs(cwd: str, env: Mapping[str, str]) -> list[RunSeen]:
     """The runs of the project, the newest first. What is not a run's folder is passed over."""
     folder = places.runs_folder(cwd, env)
     try:
-        names = os.listdir(folder)
+        with confined.folder(folder) as runs:
+            names = [name for name in runs.names() if stat.S_ISDIR(runs.status(name).st_mode)]
     except OSError:
         return []
     seen = [
         look(path)
         for name in names
-        if os.path.exists(os.path.join(path := os.path.join(folder, name), RUN_FILE))
+        if confined.exists(os.path.join(path := os.path.join(folder, name), RUN_FILE))
     ]
     return sorted(seen, key=lambda s: (s.run.started_at, s.run.id), reverse=True)
 
@@ -256,7 +258,7 @@ def list_runs(cwd: str, env: Mapping[str, str]) -> list[RunSeen]:
 def find_run(wanted: str, cwd: str, env: Mapping[str, str]) -> RunSeen:
     """By its id, by a part of it that only one has, or by the id of its session."""
     path = os.path.join(places.runs_folder(cwd, env), checked_id(wanted))
-    if os.path.exists(os.path.join(path, RUN_FILE)):
+    if confined.exists(os.path.join(path, RUN_FILE)):
         return look(path)
     seen = list_runs(cwd, env)
     fitting = [s for s in seen if s.run.id.startswith(wanted) or s.run.id.endswith(wanted)]

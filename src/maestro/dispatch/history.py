@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from maestro import confined
+from maestro.confined import Folder
 from maestro.dispatch.batch import (
     BATCH_FILE,
     CHANGES_FILE,
@@ -29,7 +29,7 @@ from maestro.dispatch.batch import (
 from maestro.dispatch.runs import RESULT_FILE, RUN_FILE, STDERR_FILE, Run, RunResult
 from maestro.dispatch.summary import Summary
 from maestro.errors import Conflict, InvalidInput, NoPermission
-from maestro.files import write_atomically
+from maestro.files import replace_in, write_atomically
 
 T = TypeVar("T")
 
@@ -51,30 +51,25 @@ def locked(folder: str) -> Iterator[None]:
     """One batch at a time in a folder. The kernel lets go of the lock when its holder ends, however it ends."""
     path = os.path.join(folder, LOCK_FILE)
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = confined.lock(path, wait=False)
+    except BlockingIOError as error:
+        runner = (batch := read_batch(folder)) and batch.runner
+        raise Conflict(
+            f"A batch is running in {folder}{f' (pid {runner.pid})' if runner else ''}.",
+            hint="Wait for it, or end it with Ctrl-C there.",
+        ) from error
     except OSError as error:
         raise NoPermission(
             f"{path} cannot be written: {error.strerror}.", hint="Results are written beside the prompts."
         ) from error
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            runner = (batch := read_batch(folder)) and batch.runner
-            raise Conflict(
-                f"A batch is running in {folder}{f' (pid {runner.pid})' if runner else ''}.",
-                hint="Wait for it, or end it with Ctrl-C there.",
-            ) from error
+    with lock:
         yield
-    finally:
-        os.close(descriptor)
 
 
 def read_batch(folder: str) -> Batch | None:
     path = os.path.join(folder, BATCH_FILE)
     try:
-        with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(), type=Batch)
+        return msgspec.json.decode(confined.read(path), type=Batch)
     except FileNotFoundError:
         return None
     except msgspec.MsgspecError as error:
@@ -84,11 +79,11 @@ def read_batch(folder: str) -> Batch | None:
 
 
 def write_batch(folder: str, batch: Batch) -> None:
-    write_atomically(os.path.join(folder, BATCH_FILE), _pretty(batch))
+    write_atomically(os.path.join(folder, BATCH_FILE), _pretty(batch), confined=True)
 
 
 def write_summary(folder: str, summary: Summary) -> None:
-    write_atomically(os.path.join(folder, RESULTS, SUMMARY_FILE), _pretty(summary))
+    write_atomically(os.path.join(folder, RESULTS, SUMMARY_FILE), _pretty(summary), confined=True)
 
 
 def read_summary(folder: str) -> Summary | None:
@@ -120,7 +115,7 @@ def attempt_folder(folder: str, name: str, number: int) -> str:
 
 def _attempt_folders(folder: str) -> list[tuple[str, int]]:
     try:
-        entries = os.listdir(os.path.join(folder, RUNS))
+        entries = confined.names(os.path.join(folder, RUNS))
     except FileNotFoundError:
         return []
     parts = (entry.rpartition(".") for entry in entries)
@@ -129,26 +124,26 @@ def _attempt_folders(folder: str) -> list[tuple[str, int]]:
 
 def publish(folder: str, name: str, attempt: str, status: AgentStatus, result: RunResult) -> None:
     """An agent's result under the names that people and programs look for. The attempt's folder stays the truth."""
-    base = os.path.join(folder, RESULTS, name)
-    _same_file(os.path.join(attempt, RESULT_FILE), f"{base}.json")
-    _same_file(os.path.join(attempt, STDERR_FILE), f"{base}.log")
-    write_atomically(f"{base}.exit", b"%d\n" % exit_code(status, result), durable=False)
+    with confined.folder(attempt) as source, confined.folder(os.path.join(folder, RESULTS)) as results:
+        _same_file(source, RESULT_FILE, results, f"{name}.json")
+        _same_file(source, STDERR_FILE, results, f"{name}.log")
+        replace_in(results, f"{name}.exit", b"%d\n" % exit_code(status, result), durable=False)
 
 
 def clear_halves(folder: str) -> None:
     """Take away what a killed dispatcher was about to write; whoever holds the lock is the only one who writes."""
     for place in (folder, os.path.join(folder, RESULTS)):
-        for name in os.listdir(place):
-            if _HALF.search(name):
-                os.unlink(os.path.join(place, name))
+        with confined.folder(place) as opened:
+            for name in filter(_HALF.search, opened.names()):
+                opened.unlink(name)
 
 
 def is_used(folder: str) -> bool:
     """Whether an earlier batch left anything, also one whose record somebody has removed."""
-    if any(os.path.lexists(os.path.join(folder, name)) for name in (RUNS, BATCH_FILE)):
+    if any(confined.exists(os.path.join(folder, name)) for name in (RUNS, BATCH_FILE)):
         return True
     try:
-        return bool(os.listdir(os.path.join(folder, RESULTS)))
+        return bool(confined.names(os.path.join(folder, RESULTS)))
     except (FileNotFoundError, NotADirectoryError):
         return False
 
@@ -157,19 +152,20 @@ def move_aside(folder: str) -> str:
     """What an earlier batch left goes into a folder of its own: nothing of it is lost. Where it went."""
     place = os.path.join(folder, EARLIER)
     target = os.path.join(place, str(max(_numbers(place), default=0) + 1))
-    os.makedirs(target, mode=0o700)
-    # The record last: without it nobody would know that there is something to move.
-    for name in (RESULTS, RUNS, CHANGES_FILE, BATCH_FILE):
-        try:
-            os.rename(os.path.join(folder, name), os.path.join(target, name))
-        except FileNotFoundError:
-            pass
+    confined.make_new_folder(target)
+    with confined.folder(folder) as source, confined.folder(target) as aside:
+        # The record last: without it nobody would know that there is something to move.
+        for name in (RESULTS, RUNS, CHANGES_FILE, BATCH_FILE):
+            try:
+                source.rename(name, aside, name)
+            except FileNotFoundError:
+                pass
     return target
 
 
 def _numbers(place: str) -> list[int]:
     try:
-        return sorted(int(name) for name in os.listdir(place) if name.isascii() and name.isdecimal())
+        return sorted(int(name) for name in confined.names(place) if name.isascii() and name.isdecimal())
     except (FileNotFoundError, NotADirectoryError):
         return []
 
@@ -177,37 +173,30 @@ def _numbers(place: str) -> list[int]:
 def _whole(path: str, kind: type[T]) -> T | None:
     """What a file holds; None when it is not there, or not whole: then what it tells of was not finished."""
     try:
-        with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(), type=kind)
+        return msgspec.json.decode(confined.read(path), type=kind)
     except (FileNotFoundError, NotADirectoryError, msgspec.MsgspecError):
         return None
 
 
-def _same_file(source: str, target: str) -> None:
+def _same_file(source: Folder, name: str, results: Folder, new: str) -> None:
     """One file under two names; where the disk cannot do that, a copy."""
     try:
-        os.link(source, target)
+        source.link(name, results, new)
     except FileNotFoundError:
-        write_atomically(target, b"", durable=False)  # it never came to printing anything
+        replace_in(results, new, b"", durable=False)  # it never came to printing anything
+    except FileExistsError:
+        _replace_by(source, name, results, new)
     except OSError:
-        _replace_by(source, target)
+        replace_in(results, new, source.read(name), durable=False)
 
 
-def _replace_by(source: str, target: str) -> None:
+def _replace_by(source: Folder, name: str, results: Folder, new: str) -> None:
     # Renaming one name of a file onto another name of the same file does nothing at all.
-    if os.path.exists(target) and os.path.samefile(source, target):
+    if os.path.samestat(source.status(name), results.status(new)):
         return
-    temporary = f"{target}.{os.urandom(6).hex()}.tmp"
-    try:
-        try:
-            os.link(source, temporary)
-        except OSError:
-            shutil.copyfile(source, temporary)
-        os.rename(temporary, target)
-    except OSError:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+    temporary = f".{new}.{os.getpid()}.{os.urandom(6).hex()}.tmp"
+    source.link(name, results, temporary)
+    results.rename(temporary, results, new)
 
 
 def _pretty(value: object) -> bytes:

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from maestro import confined
 from maestro.dispatch.batch import CHANGES_FILE
 from maestro.dispatch.changes import Changes, FileConflict, Interval, attributed, names_file
 from maestro.dispatch.summary import Applied, Work
@@ -36,8 +37,7 @@ class _Kept(msgspec.Struct):
 
 def _kept(path: str) -> _Kept:
     try:
-        with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(), type=_Kept)
+        return msgspec.json.decode(confined.read(path), type=_Kept)
     except (FileNotFoundError, msgspec.MsgspecError):
         return _Kept()  # it is a report: without it the batch still goes on
 
@@ -124,7 +124,7 @@ class Shared(Unwatched):
             found = frozenset(file for file in changed if names_file(file, text))
             self._seen.named[name] = self._seen.named.get(name, frozenset()) | found
             if changed:
-                write_atomically(self._record, msgspec.json.encode(self._seen), durable=False)
+                write_atomically(self._record, msgspec.json.encode(self._seen), durable=False, confined=True)
 
     async def harvest(self) -> Harvest:
         return Harvest(attributed(self._seen.intervals, self._seen.named), notes=tuple(self._notes))
@@ -219,7 +219,7 @@ class Apart:
     def _keep_patch(self, name: str) -> None:
         patch = worktrees.patch(self._made[name])
         if patch:
-            write_atomically(os.path.join(self._results, f"{name}.patch"), patch)
+            write_atomically(os.path.join(self._results, f"{name}.patch"), patch, confined=True)
 
     def _harvest(self) -> Harvest:
         seen = _kept(self._record)
@@ -241,7 +241,8 @@ class Apart:
                 # What is there stays there, and a person is told where.
                 work[name] = Work(made.branch, made.path, "")
                 notes.append(f"The changes of {name} in {made.path} could not be read: {error}")
-        write_atomically(self._record, msgspec.json.encode(_Kept(touched=touched)), durable=False)
+        kept = msgspec.json.encode(_Kept(touched=touched))
+        write_atomically(self._record, kept, durable=False, confined=True)
         conflicts = tuple(FileConflict(one.file, one.sessions) for one in overlaps(touched))
         files = {name: one.files for name, one in touched.items()}
         return Harvest(Changes(files, conflicts), work, tuple(notes))

@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from maestro import confined
 from maestro.agents.headless import Headless, Output
 from maestro.dispatch.batch import FOUND_FILE, Found
 from maestro.dispatch.engine import Admission, Go, Job, Stop
@@ -20,6 +21,7 @@ from maestro.dispatch.run import (
     carry_out,
     check,
     mark_of,
+    read_output,
     record_failure,
     record_result,
     record_start,
@@ -30,7 +32,6 @@ from maestro.errors import MaestroError, TimedOut
 from maestro.files import write_atomically
 
 CANCELLED: Final = "The batch was cancelled."
-_MOST_READ: Final = 64 * 1024 * 1024
 
 
 class LocalEngine:
@@ -93,7 +94,7 @@ class LocalEngine:
         else:
             words = "Its dispatcher died while it ran; nothing of it was alive, and it had printed nothing."
         found = Found(words, now_ms(), ended, size, is_finished=result is not None)
-        write_atomically(os.path.join(folder, FOUND_FILE), msgspec.json.encode(found))
+        write_atomically(os.path.join(folder, FOUND_FILE), msgspec.json.encode(found), confined=True)
         if result is not None:
             record_result(result, folder)
         return result, found
@@ -101,8 +102,8 @@ class LocalEngine:
     def _told(self, run: Run, folder: str) -> RunResult | None:
         """What its output says, where that is whole."""
         output = Output(
-            stdout=_read(os.path.join(folder, STDOUT_FILE)),
-            stderr=_read(os.path.join(folder, STDERR_FILE)),
+            stdout=read_output(os.path.join(folder, STDOUT_FILE)),
+            stderr=read_output(os.path.join(folder, STDERR_FILE)),
             exit_code=0,
             ended_at=_changed_at(os.path.join(folder, STDOUT_FILE)),
         )
@@ -149,7 +150,7 @@ class LocalEngine:
             known = (
                 error if isinstance(error, MaestroError) else MaestroError(f"It was not started: {error}.")
             )
-            os.makedirs(job.folder, mode=0o700, exist_ok=True)
+            confined.make_folders(job.folder)
             record_start(run, job.folder)
             return record_failure(run, job.folder, known)
 
@@ -170,21 +171,13 @@ async def sleep_until(at: int, cancel: asyncio.Event) -> None:
 
 def _size(path: str) -> int:
     try:
-        return os.stat(path).st_size
+        return confined.status(path).st_size
     except OSError:
         return 0
 
 
 def _changed_at(path: str) -> int:
     try:
-        return os.stat(path).st_mtime_ns // 1_000_000
+        return confined.status(path).st_mtime_ns // 1_000_000
     except OSError:
         return now_ms()
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(_MOST_READ)
-    except FileNotFoundError:
-        return b""

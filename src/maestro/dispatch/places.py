@@ -6,11 +6,14 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
+from maestro import confined
 from maestro.errors import InvalidInput, NoPermission
+from maestro.files import replace_in
 from maestro.trust.remarks import remark
 from maestro.trust.root import STATE_FOLDER, find_root
 
 VARIABLE: Final = "MAESTRO_STATE_DIR"
+_IGNORE_FILE: Final = ".gitignore"
 _IGNORED: Final = "# What Maestro keeps here is of this machine alone.\n*\n"
 
 
@@ -23,11 +26,12 @@ def project_root(cwd: str) -> str:
 
 
 def state_folder(root: str, env: Mapping[str, str]) -> str:
-    """The folder in the project for everything that we keep there. It never leads out of the project."""
+    """The folder in the project for everything that we keep there. It is opened by confined.py alone, so that no link
+    leads out of it."""
     named = env.get(VARIABLE) or STATE_FOLDER
     folder = os.path.normpath(os.path.join(root, named))
-    inside = os.path.realpath(folder).startswith(os.path.realpath(root).rstrip("/") + "/")
-    if os.path.isabs(named) or not inside or ".git" in folder.removeprefix(root).split("/"):
+    inside = folder.startswith(root.rstrip("/") + "/")
+    if os.path.isabs(named) or not inside or has_git_part(os.path.relpath(folder, root)):
         raise InvalidInput(
             f"{VARIABLE} is “{named}”, which is no folder inside the project.",
             hint="Give a relative path such as .maestro or .gemini.",
@@ -41,16 +45,21 @@ def runs_folder(cwd: str, env: Mapping[str, str]) -> str:
 
 def prepare(cwd: str, env: Mapping[str, str]) -> str:
     """The folder of this project's runs, made where it is not there; git does not see what is in it."""
-    state = state_folder(project_root(cwd), env)
-    runs = os.path.join(state, "runs")
-    try:
-        os.makedirs(runs, mode=0o700, exist_ok=True)
-        with open(os.path.join(runs, ".gitignore"), "x", encoding="utf-8") as file:
-            file.write(_IGNORED)
-    except FileExistsError:
-        pass
-    except OSError as error:
-        raise NoPermission(
-            f"{runs} cannot be used: {error.strerror}.", hint="Runs are kept in the project's folder."
-        ) from error
+    runs = runs_folder(cwd, env)
+    prepare_ignored(runs, "Runs are kept in the project's folder.")
     return runs
+
+
+def prepare_ignored(folder: str, hint: str) -> None:
+    """Make a folder of ours in a project, where it is not there; git does not see what is in it."""
+    try:
+        with confined.folder(folder, make=True) as opened:
+            if not opened.has(_IGNORE_FILE):
+                replace_in(opened, _IGNORE_FILE, _IGNORED.encode(), durable=False)
+    except OSError as error:
+        raise NoPermission(f"{folder} cannot be used: {error.strerror}.", hint=hint) from error
+
+
+def has_git_part(path: str) -> bool:
+    """Whether a path goes through git's own folder, as a file system that ignores case understands it, too."""
+    return any(part.casefold() == ".git" for part in path.split("/"))

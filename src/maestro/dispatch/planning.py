@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
+from maestro import confined
 from maestro.agents.headless import Headless, RunMode
 from maestro.dispatch import places
 from maestro.dispatch.batch import BATCH_FILE, PROMPTS, Batch, BatchAgent, Isolation
@@ -77,9 +79,9 @@ class Plan(NamedTuple):
 
 def dispatch_folder(given: str) -> str:
     """The folder, if there is a batch to be made of it or to go on with."""
-    folder = os.path.abspath(given)
+    folder = os.path.realpath(given)
     prompts = os.path.join(folder, PROMPTS)
-    if not os.path.isdir(prompts) and not os.path.exists(os.path.join(folder, BATCH_FILE)):
+    if not os.path.isdir(prompts) and not confined.exists(os.path.join(folder, BATCH_FILE)):
         raise NotFound(
             f"No prompts directory found at {prompts}.", hint="Write a prompt per agent there: AGENT.txt"
         )
@@ -109,7 +111,7 @@ def plan(order: Order, env: Mapping[str, str], now: int) -> Plan:
     if isolate == "worktree":
         require_commit(root)
     agents_folders = [
-        locate(env).path("agents"),
+        os.path.realpath(locate(env).path("agents")),
         os.path.join(places.state_folder(places.project_root(root), env), "agents"),
     ]
     roster = load_roster(trust_of(root, env), agents_folders)
@@ -186,7 +188,8 @@ def _isolation(order: Order, goes_on: Batch | None) -> Isolation:
 def _read_prompts(folder: str, goes_on: Batch | None) -> tuple[list[str], dict[str, bytes]]:
     place = os.path.join(folder, PROMPTS)
     try:
-        entries = [entry.name for entry in os.scandir(place) if not entry.is_dir()]
+        with confined.folder(place) as opened:
+            entries = [name for name in opened.names() if not stat.S_ISDIR(opened.status(name).st_mode)]
     except FileNotFoundError as error:
         if goes_on is None:
             raise NotFound(
@@ -198,8 +201,7 @@ def _read_prompts(folder: str, goes_on: Batch | None) -> tuple[list[str], dict[s
     texts = {}
     for file in files:
         try:
-            with open(os.path.join(place, file), "rb") as opened:
-                texts[file] = opened.read()
+            texts[file] = confined.read(os.path.join(place, file))
         except OSError as error:
             raise InvalidInput(f"Prompt file {file} cannot be read: {error.strerror}.") from error
     return files, texts

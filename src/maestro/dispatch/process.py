@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
-from maestro import cgroup, processes
+from maestro import cgroup, confined, processes
 from maestro.errors import InvalidInput, NotFound, TimedOut
 from maestro.fleet.processtree import KILL_SECONDS, RUN_MARKER, end_tree
 from maestro.processes import ProcessId
@@ -35,7 +35,7 @@ class Program(NamedTuple):
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: str
-    stdin: str  # paths
+    stdin: str  # paths: of files that no link leads to, or /dev/null
     stdout: str
     stderr: str
     mark: str  # in the environment of everything that it starts: unique on this machine
@@ -129,9 +129,10 @@ def marked(env: Mapping[str, str], mark: str) -> dict[str, str]:
 def _spawn(program: Program) -> subprocess.Popen[bytes]:
     if not program.argv or any("\0" in word for word in (*program.argv, *program.env, *program.env.values())):
         raise InvalidInput("A program cannot be started with a NUL character in its words or variables.")
-    descriptors = [os.open(program.stdin, os.O_RDONLY | os.O_CLOEXEC)]
+    descriptors = [_open(program.stdin, os.O_RDONLY)]
     try:
-        descriptors += [_open_output(program.stdout), _open_output(program.stderr)]
+        outputs = (program.stdout, program.stderr)
+        descriptors.extend(_open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) for path in outputs)
         return subprocess.Popen(
             program.argv,
             env=program.env,
@@ -153,8 +154,8 @@ def _spawn(program: Program) -> subprocess.Popen[bytes]:
             os.close(descriptor)
 
 
-def _open_output(path: str) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+def _open(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC) if path == os.devnull else confined.open_file(path, flags)
 
 
 async def _first_end(

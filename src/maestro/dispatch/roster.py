@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from maestro import confined
 from maestro.errors import InvalidInput
 from maestro.trust.project import ProjectTrust
 
@@ -31,7 +32,7 @@ def load_roster(trust: ProjectTrust, folders: Sequence[str]) -> dict[str, Roster
     found = {name: RosterAgent(name) for name in BUILT_IN}
     for folder in folders:
         try:
-            names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
+            names = sorted(name for name in confined.names(folder) if name.endswith(".md"))
         except (FileNotFoundError, NotADirectoryError):
             continue
         for file in names:

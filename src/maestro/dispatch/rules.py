@@ -6,6 +6,7 @@ import os
 from importlib.resources import files
 from typing import Final, NamedTuple
 
+from maestro import confined
 from maestro.dispatch.runs import checked_id
 from maestro.errors import InvalidInput, NotFound
 from maestro.trust.project import ProjectTrust
@@ -27,11 +28,11 @@ def rules(home: str, state: str) -> dict[str, Rule]:
         if entry.name.endswith(".md"):
             name = entry.name.removesuffix(".md")
             found[name] = _rule(name, entry.read_text(encoding="utf-8"), BUILT_IN)
-    for folder in (os.path.join(home, "rules"), os.path.join(state, "rules")):
-        for name, path in _files_in(folder):
+    for folder, may_link in ((os.path.join(home, "rules"), True), (os.path.join(state, "rules"), False)):
+        for name, path in _files_in(os.path.realpath(folder) if may_link else folder):
             try:
-                with open(path, encoding="utf-8") as file:
-                    found[name] = _rule(name, file.read(), path)
+                text = confined.read(os.path.realpath(path) if may_link else path).decode()
+                found[name] = _rule(name, text, path)
             except (OSError, UnicodeDecodeError) as error:
                 raise InvalidInput(f"The rule {path} cannot be read: {error}.") from error
     return dict(sorted(found.items()))
@@ -59,7 +60,7 @@ def under_rule(rule: Rule, prompt: bytes) -> bytes:
 
 def _files_in(folder: str) -> list[tuple[str, str]]:
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
+        names = sorted(name for name in confined.names(folder) if name.endswith(".md"))
     except OSError:
         return []
     return [(checked_id(name.removesuffix(".md")), os.path.join(folder, name)) for name in names]

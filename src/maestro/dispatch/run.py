@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
-from maestro import processes
+from maestro import confined, processes
 from maestro.agents import Environment, Usage
 from maestro.agents.headless import (
     BringsServers,
@@ -121,7 +121,7 @@ def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Rea
     """Everything that can be wrong before anything is written. The folder and its prompt need not be there yet."""
     if not os.path.isdir(run.cwd):
         raise NotFound(f"There is no folder {run.cwd}.", hint="Give another one by --cd.")
-    if os.path.exists(os.path.join(folder, RESULT_FILE)):
+    if confined.exists(os.path.join(folder, RESULT_FILE)):
         raise Conflict(f"The run {run.id} is over.", hint="Use another id.")
     request = RunRequest(
         prompt_path=os.path.join(folder, PROMPT_FILE),
@@ -160,15 +160,16 @@ def _is_trusted(run: Run, agent: Headless, env: Mapping[str, str]) -> bool:
 def begin(ready: Ready, prompt: bytes) -> None:
     """Make the folder with all that the agent needs. An id that is in use is a Conflict."""
     try:
-        os.makedirs(ready.folder, mode=0o700)
+        confined.make_new_folder(ready.folder)
     except FileExistsError as error:
         raise Conflict(f"There is a run {ready.run.id} already.", hint="Use another id.") from error
-    write_atomically(ready.request.prompt_path, prompt, durable=False)
+    write_atomically(ready.request.prompt_path, prompt, durable=False, confined=True)
     record_start(ready.run, ready.folder)
 
 
 def record_start(run: Run, folder: str) -> None:
-    write_atomically(os.path.join(folder, RUN_FILE), msgspec.json.encode(run), durable=False)
+    path = os.path.join(folder, RUN_FILE)
+    write_atomically(path, msgspec.json.encode(run), durable=False, confined=True)
 
 
 async def carry_out(ready: Ready, cancel: asyncio.Event, *, grace: float = GRACE_SECONDS) -> RunResult:
@@ -176,7 +177,7 @@ async def carry_out(ready: Ready, cancel: asyncio.Event, *, grace: float = GRACE
     run, folder = ready.run, ready.folder
     request = msgspec.structs.replace(ready.request, before=_counted_before(ready))
     for file in ready.plan.files:
-        write_atomically(file.path, file.content, file.mode, durable=False)
+        write_atomically(file.path, file.content, file.mode, durable=False, confined=True)
     program = Program(
         argv=ready.plan.argv,
         env=marked(_agent_environment(request, ready.plan), mark_of(folder)),
@@ -192,8 +193,8 @@ async def carry_out(ready: Ready, cancel: asyncio.Event, *, grace: float = GRACE
         return record_failure(run, folder, error)
     ended_at = now_ms()
     output = Output(
-        stdout=_read(program.stdout),
-        stderr=_read(program.stderr),
+        stdout=read_output(program.stdout),
+        stderr=read_output(program.stderr),
         exit_code=ended.exit_code,
         signal=ended.signal,
         ended_at=ended_at,
@@ -238,7 +239,8 @@ def record_failure(run: Run, folder: str, error: MaestroError) -> RunResult:
 
 
 def record_result(result: RunResult, folder: str) -> None:
-    write_new(os.path.join(folder, RESULT_FILE), msgspec.json.format(msgspec.json.encode(result), indent=2))
+    data = msgspec.json.format(msgspec.json.encode(result), indent=2)
+    write_new(os.path.join(folder, RESULT_FILE), data, confined=True)
 
 
 def look(folder: str) -> RunSeen:
@@ -258,24 +260,26 @@ def look(folder: str) -> RunSeen:
 def has_runner(folder: str) -> bool:
     """Whether a process of the run's own lives, also one that is just starting and has recorded nothing yet."""
     try:
-        with open(os.path.join(folder, RUNNER_LOG), "rb") as log:
-            fcntl.flock(log, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        log = confined.open_file(os.path.join(folder, RUNNER_LOG), os.O_RDONLY)
     except FileNotFoundError:
         return False
+    try:
+        fcntl.flock(log, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
+    finally:
+        os.close(log)
     return False
 
 
 def _result(folder: str) -> RunResult | None:
     path = os.path.join(folder, RESULT_FILE)
-    return _load(path, RunResult) if os.path.exists(path) else None
+    return _load(path, RunResult) if confined.exists(path) else None
 
 
 def _load(path: str, kind: type[T]) -> T:
     try:
-        with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(), type=kind)
+        return msgspec.json.decode(confined.read(path), type=kind)
     except FileNotFoundError as error:
         raise NotFound(f"There is no {path}.", hint="`maestro delegate list` shows the runs.") from error
     except msgspec.MsgspecError as error:
@@ -288,7 +292,16 @@ def _is_alive(process: Process) -> bool:
     return processes.is_same(identity_of(process))
 
 
+def read_output(path: str) -> bytes:
+    """Return what a program printed, the end of it where it is long; nothing where it was not started."""
+    try:
+        return confined.read_end(path, _MOST_READ)
+    except FileNotFoundError:
+        return b""
+
+
 def _read(path: str) -> bytes:
+    """Return a transcript, wherever the agent keeps it."""
     try:
         with open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
@@ -33,7 +33,7 @@ import msgspec
 from maestro.agents.headless import RunMode
 from maestro.agents.registry import agent_names
 from maestro.errors import InvalidInput, NotFound
-from maestro.trust.project import ProjectTrust, read_bounded
+from maestro.trust.project import ProjectTrust, read_brought, read_own
 
 FILE: Final = "tools.toml"
 PLACEHOLDERS: Final = ("{prompt_file}", "{model}", "{cwd}", "{resume}")
@@ -94,19 +94,17 @@ class Toolbox(msgspec.Struct, frozen=True):
 
 def load_toolbox(trust: ProjectTrust, state: str) -> Toolbox:
     """Returns the built-in tools, with the person's file on top, then the project's. Faults name the file and the key."""
-    user_path, project_path = os.path.join(trust.home, FILE), os.path.join(state, FILE)
-    user, project = _load(user_path, read_bounded(user_path)), _load(project_path, trust.read(project_path))
-    return _toolbox(user_path, user, project_path, project)
+    return _toolbox(trust.home, state, trust.read)
 
 
 def shown_toolbox(trust: ProjectTrust, state: str) -> Toolbox:
     """Returns every tool that is described, for a person to see; nothing may be run by it."""
-    user_path, project_path = os.path.join(trust.home, FILE), os.path.join(state, FILE)
-    user = _load(user_path, read_bounded(user_path))
-    return _toolbox(user_path, user, project_path, _load(project_path, read_bounded(project_path)))
+    return _toolbox(trust.home, state, read_brought)
 
 
-def _toolbox(user_path: str, user: ToolsFile, project_path: str, project: ToolsFile) -> Toolbox:
+def _toolbox(home: str, state: str, read: Callable[[str], bytes | None]) -> Toolbox:
+    user_path, project_path = os.path.join(home, FILE), os.path.join(state, FILE)
+    user, project = _load(user_path, read_own(user_path)), _load(project_path, read(project_path))
     if project.trust:
         raise InvalidInput(
             f"{project_path}: `trust` is not the project's to give.",

@@ -85,7 +85,7 @@ def _work(cmd: str, known: dict[str, str], word: str) -> tuple[dict[str, str], d
     from maestro.chains.template import fill_text
 
     state = known["State folder"]
-    catalogue = shown_catalogue("/nonexistent", state)
+    catalogue = shown_catalogue("/nonexistent", os.path.realpath(state))
     command = command_of(catalogue, cmd)
     assert command is not None
     fields = {

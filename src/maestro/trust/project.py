@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from maestro import confined
 from maestro.agents.project_files import ActsOnProject
 from maestro.errors import InvalidInput, Untrusted
 from maestro.trust import Brought
@@ -36,12 +37,11 @@ class ProjectTrust:
     def read(self, path: str, largest: int = _LARGEST) -> bytes | None:
         """Returns the content of a file that acts, None where there is none. Raises Untrusted before anybody has
         confirmed exactly this content. Only a file below the root is the project's; any other is the person's own."""
-        content = read_bounded(path, largest)
-        if (
-            content is not None
-            and (name := self.name_of(path)) is not None
-            and not self.confirms(name, content)
-        ):
+        name = self.name_of(path)
+        if name is None:
+            return read_own(path, largest)
+        content = read_brought(os.path.join(self.root, name), largest)
+        if content is not None and not self.confirms(name, content):
             raise self.untrusted(name)
         return content
 
@@ -159,12 +159,16 @@ class ProjectTrust:
         return known.files if known else {}
 
 
-def read_bounded(path: str, largest: int = _LARGEST) -> bytes | None:
-    """Returns a file's content, None where there is none. A pipe is not waited for, a large file is refused."""
+def read_own(path: str, largest: int = _LARGEST) -> bytes | None:
+    """Returns the content of a file of the person's own, which may be a link to wherever they keep it."""
+    return read_brought(os.path.realpath(path), largest)
+
+
+def read_brought(path: str, largest: int = _LARGEST) -> bytes | None:
+    """Returns the content of a file of a project, None where there is none. No link leads out of the project, a pipe is
+    not waited for, a large file is refused."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
-            content = file.read(largest + 1)
+        content = confined.read(path, largest + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -14,15 +14,15 @@ def main() -> int:
     edge, count, names, *words = sys.argv[1:]
     left = int(count)
 
-    def rename(source: Any, target: Any) -> None:
+    def rename(source: Any, target: Any, **folders: Any) -> None:
         nonlocal left
         if os.path.basename(target) not in names.split(","):
-            _rename(source, target)
+            _rename(source, target, **folders)
             return
         left -= 1
         if left == 0 and edge == "before":
             os.kill(os.getpid(), signal.SIGKILL)
-        _rename(source, target)
+        _rename(source, target, **folders)
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Final
 
+from maestro import confined
 from maestro.chains import Catalogue, Command
 from maestro.chains.catalogue.catalogue import Source, build_catalogue, formats_in
 from maestro.chains.catalogue.command_text import parse_command
 from maestro.errors import InvalidInput
-from maestro.trust.project import ProjectTrust, read_bounded
+from maestro.trust.project import ProjectTrust, read_brought, read_own
 
 FILE: Final = "chains.toml"
 COMMANDS: Final = "commands"
@@ -31,10 +32,10 @@ def load_catalogue(trust: ProjectTrust, state: str) -> Catalogue:
 
 def shown_catalogue(home: str, state: str) -> Catalogue:
     """Returns everything that is described, for a person to see; nothing may be run by it."""
-    return _catalogue(home, state, read_bounded)
+    return _catalogue(home, state, read_brought)
 
 
-def _catalogue(home: str, state: str, read: Read) -> Catalogue:
+def _catalogue(home: str, state: str, read_project: Read) -> Catalogue:
     """Faults name the file and the line."""
     package = files("maestro.chains.catalogue")
     formats = formats_in((package / "formats.md").read_text(encoding="utf-8"))
@@ -46,7 +47,7 @@ def _catalogue(home: str, state: str, read: Read) -> Catalogue:
         for entry in sorted((package / COMMANDS).iterdir(), key=lambda entry: entry.name)
         if entry.name.endswith(".md")
     ]
-    for folder in (home, state):
+    for folder, read in ((home, read_own), (state, read_project)):
         commands += _commands_in(os.path.join(folder, COMMANDS), list(formats), read)
         path = os.path.join(folder, FILE)
         if (text := _text(path, read)) is not None:
@@ -60,7 +61,8 @@ def step_template() -> str:
 
 def _commands_in(folder: str, formats: list[str], read: Read) -> list[Command]:
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".md") and name[0] != ".")
+        inside = confined.names(os.path.realpath(folder) if read is read_own else folder)
+        names = sorted(name for name in inside if name.endswith(".md") and name[0] != ".")
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:

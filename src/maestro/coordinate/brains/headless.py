@@ -6,14 +6,15 @@ Everything of the run goes with it: the worker's text is in its prompt. What cou
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-import shutil
 import uuid
 from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
+from maestro import confined
 from maestro.agents.headless import Headless
 from maestro.agents.registry import headless_named
 from maestro.coordinate import Assessment, BrainSettings, Case, Policy, Spent
@@ -23,7 +24,7 @@ from maestro.dispatch.delegate import environment
 from maestro.dispatch.process import end_run, now_ms
 from maestro.dispatch.run import Transcribing, begin, carry_out, check, look, mark_of, this_process
 from maestro.dispatch.runs import Run, RunResult
-from maestro.errors import Conflict, MaestroError
+from maestro.errors import Conflict, LeadsOut, MaestroError
 from maestro.home import locate, prepare
 
 _GRACE_SECONDS: Final = 1.0
@@ -64,7 +65,7 @@ class HeadlessBrain:
         except OSError as error:
             return failed(self.name, f"It could not be run: {error}.")
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            _discard(folder)
         spent = _spent(result)
         if result.status != "success":
             return failed(self.name, f"{self.name}: {result.status}. {result.error}", spent)
@@ -91,8 +92,8 @@ class HeadlessBrain:
 
     def _prepare(self) -> None:
         prepare(self._home)
-        for folder in (self._runs, self._empty):
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+        confined.make_folders(self._runs)
+        os.makedirs(self._empty, mode=0o700, exist_ok=True)
         if os.listdir(self._empty):
             raise Conflict(
                 f"{self._empty} must be empty.", hint="Brains run there. Look what is in it, and remove it."
@@ -103,7 +104,7 @@ class HeadlessBrain:
 
     def _sweep(self) -> None:
         """Remove what brains left that were killed, and end what they left running."""
-        for name in os.listdir(self._runs):
+        for name in confined.names(self._runs):
             folder = os.path.join(self._runs, name)
             if not name.startswith(_PREFIX):
                 continue
@@ -111,10 +112,10 @@ class HeadlessBrain:
                 is_running = look(folder).state == "running"
             except MaestroError:
                 # Killed before it was recorded, or another brain is at it this very moment.
-                is_running = now_ms() - os.stat(folder).st_mtime_ns // 1_000_000 < _BEGUN_MS
+                is_running = now_ms() - confined.status(folder).st_mtime_ns // 1_000_000 < _BEGUN_MS
             if not is_running:
                 end_run(mark_of(folder))
-                shutil.rmtree(folder, ignore_errors=True)
+                _discard(folder)
 
     def _forget(self, agent: Headless, session_id: str) -> None:
         """Remove the session's log, where the CLI keeps one whatever it is told. By the id that we gave it and no
@@ -123,6 +124,11 @@ class HeadlessBrain:
             path = agent.locate(session_id, self._empty, self._env)
             if path is not None:
                 path.unlink(missing_ok=True)
+
+
+def _discard(folder: str) -> None:
+    with contextlib.suppress(OSError, LeadsOut):
+        confined.remove_tree(folder)
 
 
 def _spent(result: RunResult) -> Spent:

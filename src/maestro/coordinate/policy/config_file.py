@@ -13,18 +13,17 @@ of the project that nobody has trusted can only make things stricter than they a
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from maestro import confined
 from maestro.coordinate import Policy, Preset
 from maestro.coordinate.policy.config import DEFAULT, PRESETS, as_json, parse_policy
 from maestro.coordinate.policy.tightened import tightened
 from maestro.dispatch.places import project_root, state_folder
-from maestro.errors import Conflict, InvalidInput, NoPermission
+from maestro.errors import Conflict, InvalidInput, LeadsOut, NoPermission
 from maestro.files import write_atomically
 from maestro.trust.project import ProjectTrust
 
@@ -109,24 +108,22 @@ def load_policy(path: str, within: str | None = None) -> Policy:
 def _content(path: str, within: str | None) -> bytes:
     real = os.path.realpath(path)
     if within is not None and not real.startswith(os.path.realpath(within).rstrip("/") + "/"):
-        raise InvalidInput(
-            f"{path} leads out of the project, to {real}.", hint="Put a file there, not a link."
-        )
+        raise LeadsOut(f"{path} leads out of the project, to {real}.", hint="Put a file there, not a link.")
     return _read(real, path)
 
 
 def write_default(path: str, preset: Preset) -> None:
     """A policy to start from, with every field. Never over one that is there."""
-    if os.path.lexists(path):  # also a link to nowhere
-        raise Conflict(f"{path} is there already.", hint="Change it, or move it away first.")
     policy = DEFAULT if preset == "custom" else PRESETS[preset]
     try:
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        confined.make_folders(os.path.dirname(path))
+        if confined.exists(path):  # also a link to nowhere
+            raise Conflict(f"{path} is there already.", hint="Change it, or move it away first.")
     except OSError as error:
         raise NoPermission(
             f"{path} cannot be written: {error.strerror}.", hint="Check its folder, and who owns it."
         ) from error
-    write_atomically(path, as_json(policy).encode())
+    write_atomically(path, as_json(policy).encode(), confined=True)
 
 
 def _is_there(path: str) -> bool:
@@ -149,12 +146,7 @@ def _unreadable(path: str, error: OSError) -> InvalidInput:
 
 def _read(real: str, shown: str) -> bytes:
     try:
-        # A pipe in place of the file must not hold us up, so it is opened without waiting.
-        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            data = _bytes_of_file(descriptor)
-        finally:
-            os.close(descriptor)
+        data = confined.read(real, _LARGEST + 1)
     except OSError as error:
         raise _unreadable(shown, error) from error
     if len(data) > _LARGEST:
@@ -162,10 +154,3 @@ def _read(real: str, shown: str) -> bytes:
             f"{shown} is too large.", hint=f"A policy has at most {_LARGEST:,} bytes. Is it the right file?"
         )
     return data
-
-
-def _bytes_of_file(descriptor: int) -> bytes:
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise OSError(errno.EINVAL, "it is no file")
-    with open(descriptor, "rb", closefd=False) as file:
-        return file.read(_LARGEST + 1)

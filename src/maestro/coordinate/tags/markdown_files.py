@@ -12,10 +12,11 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from maestro import confined
 from maestro.coordinate.tags.markdown import decoded, encoded
-from maestro.dispatch.places import project_root, state_folder
+from maestro.dispatch.places import has_git_part, project_root, state_folder
 from maestro.errors import Conflict, InvalidInput, NotFound
-from maestro.files import write_atomically
+from maestro.files import replace_in
 
 ENDINGS: Final = (".md", ".markdown")
 VISION: Final = "vision.md"  # of the state folder: the one file there that people write
@@ -77,7 +78,7 @@ class MarkdownFiles:
         path = self.path_of(name)
         clear_halves(os.path.dirname(path), os.path.basename(path))
         for _ in range(_TRIES):
-            before = _bytes_of(path) if os.path.exists(path) or not create else b""
+            before = _bytes_of(path) if not create or confined.exists(path) else b""
             text = change(decoded(before))
             after = encoded(text)
             if after == before:
@@ -91,48 +92,53 @@ class MarkdownFiles:
 
     @staticmethod
     def _replace(path: str, before: bytes, after: bytes) -> None:
-        mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o644
+        folder, name = confined.parent(path)
 
         def unchanged() -> None:
-            if (_bytes_of(path) if os.path.exists(path) else b"") != before:
+            if (folder.read(name, _LARGEST + 1) if folder.has(name) else b"") != before:
                 raise _SavedMeanwhile
 
-        write_atomically(path, after, mode, check=unchanged)
-        if stat.S_IMODE(os.stat(path).st_mode) != mode:
-            os.chmod(path, mode)  # the process's mask took something away
+        with folder:
+            mode = stat.S_IMODE(folder.status(name).st_mode) if folder.has(name) else 0o644
+            replace_in(folder, name, after, mode, check=unchanged)
+            if stat.S_IMODE(folder.status(name).st_mode) != mode:
+                folder.set_mode(name, mode)  # the process's mask took something away
 
     def text_of(self, name: str) -> str:
         return decoded(_bytes_of(self.path_of(name)))
 
     def name_of(self, path: str) -> str:
-        """A Markdown file as the project knows it: its path from the root. Never one outside."""
+        """A Markdown file as the project knows it: its path from the root. Never one outside, nor one of git's or ours."""
         real = os.path.realpath(path)
         if not real.startswith(self.root.rstrip("/") + "/"):
             raise InvalidInput(
                 f"{path} is not in the project {self.root}.", hint="Give a file of the project."
             )
+        name = os.path.relpath(real, self.root)
+        if has_git_part(name):
+            raise InvalidInput(f"{path} is in git's own folder.", hint="Give a file that people write.")
+        if real.startswith(f"{self.state}/") and real != os.path.join(self.state, VISION):
+            raise InvalidInput(f"{path} is in Maestro's own folder.", hint="Give a file that people write.")
         if not real.lower().endswith(ENDINGS):
             raise InvalidInput(f"{path} is no Markdown file.", hint=f"Its name ends with {ENDINGS[0]}.")
         if os.path.isdir(real):
             raise InvalidInput(f"{path} is a folder.", hint="Give a file of the project.")
-        return os.path.relpath(real, self.root)
+        return name
 
     def path_of(self, name: str) -> str:
-        return os.path.join(self.root, name)
+        path = os.path.normpath(os.path.join(self.root, name))
+        if not path.startswith(self.root.rstrip("/") + "/") or has_git_part(os.path.relpath(path, self.root)):
+            raise InvalidInput(f"{name} is no Markdown file of the project {self.root}.")
+        return path
 
 
 def _bytes_of(path: str) -> bytes:
     try:
-        # A pipe in place of the file must not hold us up, so it is opened without waiting.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        data = confined.read(path, _LARGEST + 1)
     except FileNotFoundError as error:
         raise NotFound(f"There is no {path}.", hint="`maestro tag list` shows what there is.") from error
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.", hint="Check its mode.") from error
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise InvalidInput(f"{path} is no file.", hint="Give a Markdown file.")
-        data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
         raise InvalidInput(f"{path} is too large.", hint=f"At most {_LARGEST:,} bytes are read.")
     return data
@@ -141,9 +147,10 @@ def _bytes_of(path: str) -> bytes:
 def clear_halves(folder: str, beginning: str = "") -> None:
     """Take away what a killed writer was about to write."""
     try:
-        names = os.listdir(folder)
+        opened = confined.folder(folder)
     except OSError:
         return
-    for name in names:
-        if name.startswith(f".{beginning}") and _HALF.fullmatch(name):
-            os.unlink(os.path.join(folder, name))
+    with opened:
+        for name in opened.names():
+            if name.startswith(f".{beginning}") and _HALF.fullmatch(name):
+                opened.unlink(name)

@@ -7,14 +7,14 @@ begun and interrupted is told as failed, for nobody knows how much of it was don
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from maestro import processes
+from maestro import confined, processes
 from maestro.agents.headless import RunMode
 from maestro.coordinate.tags.claims import Record, Standing
 from maestro.coordinate.tags.markdown import lines_of, readable
@@ -111,10 +111,9 @@ def is_over(tags: ProjectTags, record: Record, folder: str) -> bool:
     """Whether the run was begun and is over; then its tag is ended, too. For whoever holds the run lock.
 
     A folder without output is of a run whose program was never started: it is taken away."""
-    if not os.path.exists(os.path.join(folder, STDOUT_FILE)) or not os.path.exists(
-        os.path.join(folder, RUN_FILE)
-    ):
-        shutil.rmtree(folder, ignore_errors=True)
+    if not all(confined.exists(os.path.join(folder, name)) for name in (STDOUT_FILE, RUN_FILE)):
+        with contextlib.suppress(OSError):
+            confined.remove_tree(folder)
         return False
     seen = look(folder)
     result = seen.result

@@ -7,7 +7,6 @@ file says it, and an end after: whoever dies in between leaves a tag that the ne
 from __future__ import annotations
 
 import difflib
-import fcntl
 import os
 import re
 import time
@@ -17,20 +16,20 @@ from typing import Final
 
 import msgspec
 
-from maestro import processes
+from maestro import confined, processes
 from maestro.coordinate.tags import claims as tag_claims
 from maestro.coordinate.tags.claims import Record, Standing, Way
 from maestro.coordinate.tags.markdown_files import MarkdownFiles, clear_halves
 from maestro.coordinate.tags.tag import COORDINATE, Tag, TagState, added, find_tags, require_step, retagged
+from maestro.dispatch.places import prepare_ignored
 from maestro.dispatch.runs import Process
-from maestro.errors import Conflict, InvalidInput, NoPermission, NotFound
+from maestro.errors import Conflict, InvalidInput, LeadsOut, NotFound
 from maestro.files import write_atomically
 from maestro.home import locate
 from maestro.trust.approvals import Approvals
 
 _ALIKE: Final = 0.6
 _MAYBE: Final = re.compile("#(?:needs|delegated|claimed|done)-")
-_IGNORED: Final = "# What Maestro keeps here is of this machine alone.\n*\n"
 
 
 def now_ms() -> int:
@@ -73,8 +72,7 @@ class ProjectTags:
 
     def record(self, tag_id: str) -> Record | None:
         try:
-            with open(self._record_path(tag_id), "rb") as file:
-                record = msgspec.json.decode(file.read(), type=Record)
+            record = msgspec.json.decode(confined.read(self._record_path(tag_id)), type=Record)
             # The project may be a copy that says of itself what was approved elsewhere.
             return msgspec.structs.replace(record, approved_at=self._approvals.given_at(f"tag/{tag_id}"))
         except (FileNotFoundError, NotADirectoryError):
@@ -180,7 +178,7 @@ class ProjectTags:
     def _unused_attempt(self, tag_id: str) -> int:
         """A number that no run of this tag has: a tag that is not claimed has none that is under way."""
         try:
-            names = os.listdir(os.path.join(self.files.state, "runs"))
+            names = confined.names(os.path.join(self.files.state, "runs"))
         except OSError:
             return 1
         used = [name.removeprefix(f"{tag_id}-") for name in names if name.startswith(f"{tag_id}-")]
@@ -299,20 +297,13 @@ class ProjectTags:
         """Held by whoever carries out what a tag asks for; None where another has it. A process that is started with
         the descriptor holds it from its first moment to its end."""
         self._prepare()
-        descriptor = os.open(
-            os.path.join(self.folder, f"{tag_id}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-        )
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            lock = confined.lock(os.path.join(self.folder, f"{tag_id}.lock"), wait=wait)
         except BlockingIOError:
-            os.close(descriptor)
             yield None
             return
-        try:
+        with lock as descriptor:
             yield descriptor
-        finally:
-            # Not unlocked: a process that was given the descriptor keeps the lock.
-            os.close(descriptor)
 
     # Files.
 
@@ -320,13 +311,9 @@ class ProjectTags:
     def locked(self) -> Iterator[None]:
         """One change at a time in the project. The kernel lets go of the lock when its holder ends, however it ends."""
         self._prepare()
-        descriptor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with confined.lock(os.path.join(self.folder, "lock")):
             clear_halves(self.folder)
             yield
-        finally:
-            os.close(descriptor)
 
     def write_record(self, record: Record) -> None:
         """What is done is approved no longer: a file that says that it is open again needs a new word."""
@@ -334,23 +321,13 @@ class ProjectTags:
             self._approvals.take_back(f"tag/{record.id}")
         self._prepare()
         data = msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
-        write_atomically(self._record_path(record.id), data)
+        write_atomically(self._record_path(record.id), data, confined=True)
 
     def _record_path(self, tag_id: str) -> str:
         return os.path.join(self.folder, f"{os.path.basename(tag_id)}.json")
 
     def _prepare(self) -> None:
-        try:
-            os.makedirs(self.folder, mode=0o700, exist_ok=True)
-            with open(os.path.join(self.folder, ".gitignore"), "x", encoding="utf-8") as file:
-                file.write(_IGNORED)
-        except FileExistsError:
-            pass
-        except OSError as error:
-            raise NoPermission(
-                f"{self.folder} cannot be used: {error.strerror}.",
-                hint="Claims are kept in the project's folder.",
-            ) from error
+        prepare_ignored(self.folder, "Claims are kept in the project's folder.")
 
     def _become(self, tag: Tag, state: TagState) -> Standing:
         """Write the state, where the file does not say so already."""
@@ -373,7 +350,7 @@ class ProjectTags:
     def _tags(self, name: str) -> tuple[Tag, ...]:
         try:
             text = self.files.text_of(name)
-        except (NotFound, InvalidInput):
+        except (NotFound, InvalidInput, LeadsOut):
             return ()
         return find_tags(text, name) if _MAYBE.search(text) else ()
 

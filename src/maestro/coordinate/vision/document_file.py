@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
+from maestro import confined
 from maestro.coordinate.tags.markdown_files import VISION, MarkdownFiles
 from maestro.coordinate.vision.document import Fault, Vision, parse_vision
 from maestro.dispatch.places import project_root
@@ -83,9 +84,10 @@ def _principles(project: str, env: Mapping[str, str]) -> tuple[str, ...]:
 
 def begin_vision(path: str, title: str) -> None:
     """A document to start from. Never over one that is there."""
-    if os.path.lexists(path):
+    if confined.exists(path):
         raise Conflict(f"{path} is there already.", hint="Change it, or move it away first.")
-    write_atomically(path, _TEMPLATE.format(title=" ".join(title.split()) or "Vision").encode(), 0o644)
+    text = _TEMPLATE.format(title=" ".join(title.split()) or "Vision")
+    write_atomically(path, text.encode(), 0o644, confined=True)
 
 
 _TEMPLATE: Final = """\
