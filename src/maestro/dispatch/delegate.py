@@ -21,6 +21,7 @@ from maestro.dispatch.process import end_run, now_ms, tell
 from maestro.dispatch.rules import rule_named, under_rule
 from maestro.dispatch.run import Ready, carry_out, look, mark_of, record_result, record_start, this_process
 from maestro.dispatch.runs import (
+    COMMAND,
     DEFAULT_SECONDS,
     RUN_FILE,
     Process,
@@ -117,7 +118,7 @@ def _run(
     return Run(
         id=checked_id(order.id or new_run_id(name, clock.tm_hour, clock.tm_min, clock.tm_sec, os.urandom(2))),
         tool=name,
-        agent=tool.agent or "command",
+        agent=tool.agent or COMMAND,
         mode=order.mode,
         project=root,
         cwd=cwd,
@@ -190,7 +191,7 @@ def taken_over(folder: str, env: Mapping[str, str]) -> Ready:
 
 
 def taken_over_agent(seen: RunSeen, env: Mapping[str, str]) -> Headless:
-    if seen.run.agent != "command":
+    if seen.run.agent != COMMAND:
         return headless_named(seen.run.agent)
     root = seen.run.project
     return adapter(*load_toolbox(locate(env).root, root, places.state_folder(root, env)).find(seen.run.tool))

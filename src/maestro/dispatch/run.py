@@ -30,9 +30,11 @@ from maestro.agents.headless import (
     RunRequest,
     denied_words,
 )
+from maestro.agents.registry import without_others_variables
 from maestro.dispatch.prices import with_cost
 from maestro.dispatch.process import GRACE_SECONDS, Program, marked, now_ms, run_program
 from maestro.dispatch.runs import (
+    COMMAND,
     PROMPT_FILE,
     RESULT_FILE,
     RUN_FILE,
@@ -87,7 +89,11 @@ def this_process() -> Process:
 
 
 def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Ready:
-    """Everything that can be wrong before anything is written. The folder and its prompt need not be there yet."""
+    """Everything that can be wrong before anything is written. The folder and its prompt need not be there yet.
+
+    A CLI gets its own variables and keys, not another's; what a program of the person's own needs, nobody knows."""
+    if run.agent != COMMAND:
+        env = without_others_variables(env, run.agent)
     if not os.path.isdir(run.cwd):
         raise NotFound(f"There is no folder {run.cwd}.", hint="Give another one by --cd.")
     if os.path.exists(os.path.join(folder, RESULT_FILE)):

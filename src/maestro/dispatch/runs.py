@@ -17,6 +17,7 @@ RunState = Literal[
     "interrupted",  # whoever ran it is gone, and there is no result: never a success
 ]  # fmt: skip
 
+COMMAND: Final = "command"  # stands for an agent's name where a tool is any program
 RUN_FILE: Final = "run.json"
 RESULT_FILE: Final = "result.json"
 PROMPT_FILE: Final = "prompt.md"

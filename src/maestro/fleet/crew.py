@@ -61,6 +61,7 @@ class Crew(Roll):
     async def begin(self, actor: Actor, request: Spawn, once: Once | None = None) -> Begun:
         """Start a session in a pane. Repeated after a crash it goes on from where it was."""
         launcher = launcher_named(request.agent)
+        request = await asyncio.to_thread(self._with_kept_environment, actor, request)
         session = await self._intend(actor, request, launcher, once)
         quiet = not _has_prompt(request, session)
         if session.status != "spawning" or session.place is not None:
@@ -98,6 +99,12 @@ class Crew(Roll):
             return await self.session(begun.session.id)
         return await self._ready(tmux, begun.session.id, begun.pane, quiet=begun.quiet)
 
+    def _with_kept_environment(self, actor: Actor, request: Spawn) -> Spawn:
+        """A coordinator's child knows what the coordinator's own starter let its children know: the coordinator has the
+        keys of one CLI alone, and what its process says is no person's word."""
+        kept = self.environments.of(actor.session_id) if actor.session_id else None
+        return request if kept is None else request.model_copy(update={"environment": kept})
+
     async def _intend(self, actor: Actor, request: Spawn, launcher: Launcher, once: Once | None) -> Session:
         homely = set(agent_named(request.agent).home_variables)
         new = NewSession(
@@ -133,9 +140,13 @@ class Crew(Roll):
             return session.id
 
         await self._write(HUMAN, mint)
+        if session.role == "coordinator":
+            every = launchers_of(session.agent, session.role)
+            known = caller_environment(request.environment, *every)
+            await asyncio.to_thread(self.environments.keep, session.id, known)
         env = session_environment(
             request.environment,
-            *launchers_of(session.agent, session.role),
+            launcher,
             session_id=session.id,
             token=token,
             maestro_home=self.home.root,

@@ -17,6 +17,7 @@ from maestro import processes
 from maestro.agents.registry import terminal_named
 from maestro.agents.screen import ScreenState, captured
 from maestro.errors import MaestroError
+from maestro.fleet.environments import Environments
 from maestro.fleet.fleets import Fleets
 from maestro.fleet.tmux import Pane, Tmux
 from maestro.ledger import sessions, sight
@@ -54,6 +55,7 @@ class Roll(Fleets):
         self, journal: Journal, home: homes.Home, transcript_of: Callable[[Session], os.PathLike[str] | None]
     ) -> None:
         super().__init__(journal, home)
+        self.environments = Environments(home)
         self.transcript_of = transcript_of
         # Set by whoever reads screens: told when tmux has news of a fleet; types what a CLI cannot be started with;
         # keeps what a session asks.
@@ -149,6 +151,7 @@ class Roll(Fleets):
             mine = session.host == self.journal.host and session.mode is not None
             if interrupted and mine and not await self._adopt_pane(session, fleets):
                 await self._end(session.id, "error", "The daemon died before it was started.")
+        await self._forget_ended()
 
     async def settle_fleet(self, fleet: str) -> None:
         """Sessions whose pane is gone or dead have ended; say so."""
@@ -201,6 +204,12 @@ class Roll(Fleets):
             except MaestroError as error:
                 _log.warning("settle", fleet=fleet, error=error.message)
 
+    async def _forget_ended(self) -> None:
+        """Remove what is kept for sessions that have ended for good while no daemon was there to see it."""
+        every = await asyncio.to_thread(self.journal.read, sessions.list_sessions)
+        staying = {session.id for session in every if session.ended_at is None or may_return(session)}
+        await asyncio.to_thread(self.environments.forget_all_but, staying)
+
     # The ledger.
 
     async def require_sight(self, actor: Actor, session_id: str) -> None:
@@ -236,7 +245,15 @@ class Roll(Fleets):
 
     async def _end(self, session_id: str, status: SessionStatus, why: str) -> Session:
         await self._write(HUMAN, lambda c: sessions.end_session(c, session_id, status, why))
-        return await self.session(session_id)
+        ended = await self.session(session_id)
+        if not may_return(ended):
+            await asyncio.to_thread(self.environments.forget, session_id)
+        return ended
 
     async def _write(self, actor: Actor, work: Callable[[Change], str]) -> None:
         await asyncio.to_thread(self.journal.write, actor, work)
+
+
+def may_return(session: Session) -> bool:
+    """Whether `up --resume` opens it again: it was ended by nobody."""
+    return session.status == "error" and (session.last_report or "").startswith(GONE)

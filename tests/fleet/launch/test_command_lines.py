@@ -99,7 +99,7 @@ def test_no_session_learns_of_another_agents(agent: str) -> None:
     assert set(caller_environment(caller, launcher_named(agent))) == expected
 
 
-def test_a_coordinator_has_the_keys_of_the_workers_that_it_starts() -> None:
+def test_what_is_kept_for_a_coordinators_children_has_the_keys_of_every_agent() -> None:
     caller = {
         "ANTHROPIC_API_KEY": "a",
         "OPENAI_API_KEY": "o",
