@@ -180,6 +180,7 @@ class _Running:
             started_at=now_ms(),
             model=agent.model,
             session_id=str(uuid.uuid4()),
+            network=self.plan.order.network,
         )
 
         async def started() -> None:

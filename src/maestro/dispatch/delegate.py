@@ -56,6 +56,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float | None = None
     mcp_config: str = ""
     allowed_tools: tuple[str, ...] = ()
+    network: bool = False
 
 
 def toolbox(cwd: str, env: Mapping[str, str]) -> Toolbox:
@@ -130,6 +131,7 @@ def _run(
         session_id="" if resume else str(uuid.uuid4()),
         resume=resume,
         allowed_tools=order.allowed_tools,
+        network=order.network,
         mcp_config=os.path.abspath(order.mcp_config) if order.mcp_config else "",
         earlier=earlier.result.totals if earlier and earlier.result else None,
         asked_by=env.get(_SESSION, ""),

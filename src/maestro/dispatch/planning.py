@@ -43,6 +43,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     stagger_s: float | None = None
     isolate: Isolation | None = None
     apply: bool = False
+    network: bool = False
     resume: bool = False
     restart: bool = False
     failed_too: bool = False

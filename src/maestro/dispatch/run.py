@@ -109,6 +109,7 @@ def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Rea
         resume=run.resume,
         abilities=run.abilities,
         allowed_tools=run.allowed_tools,
+        network=run.network,
         mcp_config=run.mcp_config,
         mcp_servers=_mcp_servers(run.mcp_config),
         schema=run.schema,

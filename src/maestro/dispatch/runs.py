@@ -64,6 +64,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     resume: str = ""
     abilities: tuple[Ability, ...] | None = None
     allowed_tools: tuple[str, ...] = ()
+    network: bool = False  # the person opened it to the run's commands
     mcp_config: str = ""
     earlier: Counters | None = None  # what an earlier run of the resumed session left its counters at
     schema: bytes = b""  # JSON Schema of the answer

@@ -21,6 +21,7 @@ from maestro.fleet.door import FOLDER
 from maestro.fleet.isolate import Sandbox, isolated
 from maestro.fleet.launch import (
     LAUNCH_FILE,
+    SPOOL_VARIABLE,
     caller_environment,
     entry_argv,
     launch_file,
@@ -118,6 +119,7 @@ class Crew(Roll):
             cwd=request.cwd,
             model=request.model,
             mode=request.mode,
+            network=request.network,
             transcript_id=str(uuid.uuid4()),
             environment={
                 name: value
@@ -166,6 +168,8 @@ class Crew(Roll):
                 role=session.role,
                 settings=session_hooks(hooked_named(session.agent)),
                 is_isolated=request.isolate,
+                network=request.network,
+                spool=self.spools.path(session.id),
                 # A person made its folder a project.
                 is_trusted=True,
                 resume=resume,
@@ -173,6 +177,9 @@ class Crew(Roll):
         )
         if plan.transcript_id is None and session.transcript_id is not None:
             await self._write(HUMAN, lambda c: sessions.forget_transcript_id(c, session.id))
+        if plan.needs_spool:
+            self.spools.make(session.id)
+            env |= {SPOOL_VARIABLE: self.spools.path(session.id)}
         if request.isolate:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             plan = await asyncio.to_thread(self._isolated, plan, session, launcher, env)
@@ -222,13 +229,14 @@ class Crew(Roll):
         """The same agent, in a sandbox."""
         door = self.home.path(FOLDER)
         git = worktrees.git_folders(session.cwd)
+        spool = [os.path.realpath(env[SPOOL_VARIABLE])] if SPOOL_VARIABLE in env else []
         sandbox = Sandbox(
             cwd=os.path.realpath(session.cwd),
             maestro_home=os.path.realpath(self.home.root),
             socket=os.path.join(os.path.realpath(self.home.root), os.path.basename(self.home.socket)),
             door=os.path.realpath(door),
             own=launcher.own_folders(env),
-            writable=(*([session.worktree.path] if session.worktree else []), *git.writable),
+            writable=(*([session.worktree.path] if session.worktree else []), *git.writable, *spool),
             protected=git.protected,
             # Its launch files, and Maestro itself, wherever it is installed: it reports by it.
             readable=(os.path.realpath(self.home.path("sessions", session.id)), os.path.realpath(sys.prefix)),

@@ -32,6 +32,8 @@ _PASSED_ON_PREFIXES: Final = ("LC_", "XDG_")
 _SESSION_ID: Final = "MAESTRO_SESSION_ID"
 _SESSION_TOKEN: Final = "MAESTRO_SESSION_TOKEN"  # noqa: S105 - the name of a variable
 _HOME: Final = "MAESTRO_HOME"
+# Where a session's commands leave requests that they cannot send.
+SPOOL_VARIABLE: Final = "MAESTRO_SPOOL_DIR"
 
 LAUNCH_FILE: Final = "launch.json"
 

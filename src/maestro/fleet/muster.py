@@ -108,6 +108,7 @@ async def _begin(
         model=pane.model,
         mode=pane.mode,
         worktree=pane.worktree,
+        network=pane.network,
         fleet=plan.name,
         window=pane.window,
         environment=request.environment,

@@ -19,6 +19,8 @@ from maestro.agents.screen import ScreenState, captured
 from maestro.errors import MaestroError
 from maestro.fleet.environments import Environments
 from maestro.fleet.fleets import Fleets
+from maestro.fleet.spools import FOLDER as SPOOLS
+from maestro.fleet.spools import Spools
 from maestro.fleet.tmux import Pane, Tmux
 from maestro.ledger import sessions, sight
 from maestro.ledger.facts import Place, Session, SessionChange, SessionStatus
@@ -56,6 +58,7 @@ class Roll(Fleets):
     ) -> None:
         super().__init__(journal, home)
         self.environments = Environments(home)
+        self.spools = Spools(home.path(SPOOLS))
         self.transcript_of = transcript_of
         # Set by whoever reads screens: told when tmux has news of a fleet; types what a CLI cannot be started with;
         # keeps what a session asks.
@@ -71,6 +74,7 @@ class Roll(Fleets):
         for task in self._settling.values():
             task.cancel()
         await asyncio.gather(*self._settling.values(), return_exceptions=True)
+        await self.spools.close()
         await super().close()
 
     # Evidence.
@@ -143,6 +147,7 @@ class Roll(Fleets):
     async def settle(self) -> None:
         """After a start of the daemon: connect to every fleet that runs, and see what became of its sessions."""
         live = await asyncio.to_thread(self.journal.read, lambda c: sessions.list_sessions(c, active=True))
+        await self.spools.read_reports([session.id for session in live])
         fleets = {session.place.fleet for session in live if session.place} | set(self.names())
         for fleet in sorted(fleets):
             await self.settle_fleet(fleet)
@@ -204,6 +209,11 @@ class Roll(Fleets):
             except MaestroError as error:
                 _log.warning("settle", fleet=fleet, error=error.message)
 
+    async def listen_to_spools(self) -> None:
+        """Answer what sandboxed sessions leave as files, from now on."""
+        live = await asyncio.to_thread(self.journal.read, lambda c: sessions.list_sessions(c, active=True))
+        self.spools.listen([session.id for session in live])
+
     async def _forget_ended(self) -> None:
         """Remove what is kept for sessions that have ended for good while no daemon was there to see it."""
         every = await asyncio.to_thread(self.journal.read, sessions.list_sessions)
@@ -246,6 +256,7 @@ class Roll(Fleets):
     async def _end(self, session_id: str, status: SessionStatus, why: str) -> Session:
         await self._write(HUMAN, lambda c: sessions.end_session(c, session_id, status, why))
         ended = await self.session(session_id)
+        await self.spools.forget(session_id)
         if not may_return(ended):
             await asyncio.to_thread(self.environments.forget, session_id)
         return ended
