@@ -142,7 +142,7 @@ def test_a_session_with_an_open_network_has_no_spool(maestro: Maestro, project: 
     assert "opened to its commands" in maestro("session", "show", opened.id).stdout
 
 
-@pytest.mark.parametrize("mode", ["plan", "cautious"])
+@pytest.mark.parametrize("mode", ["plan", "cautious", "default"])
 def test_a_read_only_sandbox_says_why_nothing_can_be_reported(
     maestro: Maestro, project: dict[str, Any], mode: str
 ) -> None:

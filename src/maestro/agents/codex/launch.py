@@ -19,6 +19,7 @@ _MODE_FLAGS: Mapping[Mode, tuple[str, ...]] = {
     "unrestricted": ("--dangerously-bypass-approvals-and-sandbox",),
 }
 _READ_ONLY: frozenset[Mode] = frozenset({"plan", "cautious"})
+_MAY_WRITE: frozenset[Mode] = frozenset({"edits", "autonomous"})
 _OPEN_NETWORK = ("--config", "sandbox_workspace_write.network_access=true")
 # What a session gives its own children (CODEX_SANDBOX, CODEX_THREAD_ID, …) is not here.
 _LAUNCH_VARIABLES = (
@@ -66,16 +67,15 @@ class Launching:
 
 def _sandbox_flags(request: LaunchRequest) -> tuple[str, ...]:
     """Its sandbox lets commands connect to nothing, not to the daemon's socket either. Unless the person opens the network,
-    they report by files in a folder that they may write to; in a read-only sandbox there is none."""
+    they report by files in a folder that they may write to; a read-only sandbox has none, and with such a folder Codex
+    would not start, so the mode `default` gets none: that may be read-only."""
     if request.mode == "unrestricted":
         return ()
-    if request.mode in _READ_ONLY:
-        if request.network:
-            raise InvalidInput(
-                f"Codex has no network in its read-only sandbox, which mode {request.mode} is.",
-                hint="Leave out the network, or choose the mode edits or autonomous.",
-            )
-        return ()
+    if request.network and request.mode in _READ_ONLY:
+        raise InvalidInput(
+            f"Codex has no network in its read-only sandbox, which mode {request.mode} is.",
+            hint="Leave out the network, or choose the mode edits or autonomous.",
+        )
     if request.network:
         return _OPEN_NETWORK
-    return ("--add-dir", request.spool) if request.spool else ()
+    return ("--add-dir", request.spool) if request.spool and request.mode in _MAY_WRITE else ()
