@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 import msgspec
 
+import maestro
 from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest
 from maestro.agents.registry import agent_named, hooked_named, launcher_named, launchers_of
 from maestro.errors import Conflict, MaestroError
 from maestro.files import write_atomically
+from maestro.fleet import toolchains
 from maestro.fleet.coordinator_prompt import coordinator_prompt
 from maestro.fleet.door import FOLDER
 from maestro.fleet.isolate import Sandbox, isolated
@@ -230,16 +232,23 @@ class Crew(Roll):
         door = self.home.path(FOLDER)
         git = worktrees.git_folders(session.cwd)
         spool = [os.path.realpath(env[SPOOL_VARIABLE])] if SPOOL_VARIABLE in env else []
+        homes = toolchains.homes(env)
         sandbox = Sandbox(
             cwd=os.path.realpath(session.cwd),
             maestro_home=os.path.realpath(self.home.root),
             socket=os.path.join(os.path.realpath(self.home.root), os.path.basename(self.home.socket)),
             door=os.path.realpath(door),
             own=launcher.own_folders(env),
+            homes=homes,
             writable=(*([session.worktree.path] if session.worktree else []), *git.writable, *spool),
             protected=git.protected,
-            # Its launch files, and Maestro itself, wherever it is installed: it reports by it.
-            readable=(os.path.realpath(self.home.path("sessions", session.id)), os.path.realpath(sys.prefix)),
+            readable=(
+                *git.readable,
+                *toolchains.readable(env, (*homes, os.path.realpath(self.home.root))),
+                # Its launch files, and Maestro itself, wherever it is installed: it reports by it.
+                os.path.realpath(self.home.path("sessions", session.id)),
+                *map(os.path.realpath, (sys.prefix, sys.base_prefix, os.path.dirname(maestro.__file__))),
+            ),
         )
         argv = isolated(plan.argv, sandbox, shutil.which("bwrap", path=env.get("PATH")))
         return msgspec.structs.replace(plan, argv=argv)
