@@ -83,7 +83,7 @@ def _own_environment(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextlib.contextmanager
-def _at(place: Path) -> Iterator[Maestro]:
+def at(place: Path) -> Iterator[Maestro]:
     cwd = place / "work"
     cwd.mkdir()
     made = Maestro(place, clean_env(place), cwd)
@@ -102,7 +102,7 @@ def _at(place: Path) -> Iterator[Maestro]:
 
 @pytest.fixture
 def maestro(place: Path) -> Iterator[Maestro]:
-    with _at(place) as made:
+    with at(place) as made:
         yield made
 
 
@@ -110,7 +110,7 @@ def maestro(place: Path) -> Iterator[Maestro]:
 def shared_maestro() -> Iterator[Maestro]:
     """One home and daemon for all tests of a file that leave nothing in each other's way."""
     folder = Path(tempfile.mkdtemp(prefix="mt"))
-    with _at(folder) as made:
+    with at(folder) as made:
         yield made
     _remove(folder)
 

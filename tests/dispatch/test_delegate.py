@@ -271,3 +271,26 @@ def test_what_an_agent_sets_for_its_children_does_not_reach_a_run(maestro: Maest
     names = {line.partition("=")[0] for line in seen.splitlines()}
     assert names & set(inherited) == {"KEPT"}
     assert {"CLAUDE_CONFIG_DIR", "MAESTRO_RUN_ID"} <= names
+
+
+def test_a_cli_gets_its_own_keys_and_a_program_of_the_persons_own_gets_all(maestro: Maestro) -> None:
+    keys = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "GEMINI_API_KEY": "g", "UNRELATED": "u"}
+    programs = maestro.place / "clis"
+    programs.mkdir()
+    for name in ("claude", "codex", "gemini", "mine"):
+        (programs / name).write_text("#!/bin/sh\nenv\n")
+        (programs / name).chmod(0o755)
+    (maestro.place / "m").mkdir(mode=0o700)
+    (maestro.place / "m/tools.toml").write_text('[tools.mine]\ncommand = ["mine"]\nmodes = ["analysis"]\n')
+    env = keys | {"PATH": f"{programs}:{maestro.env['PATH']}"}
+    found = {}
+    for name in ("claude", "codex", "gemini", "mine"):
+        maestro("delegate", "x", "--to", name, "--id", name, env=env)
+        lines = (maestro.cwd / f".maestro/runs/{name}/stdout").read_text().splitlines()
+        found[name] = {line.partition("=")[0] for line in lines} & keys.keys()
+    assert found == {
+        "claude": {"ANTHROPIC_API_KEY", "UNRELATED"},
+        "codex": {"OPENAI_API_KEY", "UNRELATED"},
+        "gemini": {"GEMINI_API_KEY", "UNRELATED"},
+        "mine": keys.keys(),
+    }

@@ -48,6 +48,13 @@ def test_nobody_is_asked_and_nothing_is_bypassed(agent: str) -> None:
     assert not any("dangerously" in word for word in plan(agent, "write").argv)
 
 
+@pytest.mark.parametrize("mode", ["analysis", "write"])
+def test_codex_has_a_network_only_where_a_person_opens_it(mode: RunMode) -> None:
+    opens = "sandbox_workspace_write.network_access=true"
+    assert opens not in plan("codex", mode).argv
+    assert (opens in plan("codex", mode, network=True).argv) is (mode == "write")
+
+
 def test_claude_has_no_tool_that_writes_in_analysis() -> None:
     made = plan("claude", allowed_tools=("mcp__srv__look",))
     assert after(made, "--tools") == "Read,Grep,Glob"

@@ -66,6 +66,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     resume: str = ""  # the CLI's own id of the session to go on with
     abilities: tuple[Ability, ...] | None = None  # less than the mode allows
     allowed_tools: tuple[str, ...] = ()  # in the CLI's own words, in addition; never against the mode
+    network: bool = False  # open to its commands, where the CLI's own sandbox would close it
     mcp_config: str = ""  # the path of a file in the form that all three CLIs share: {"mcpServers": {…}}
     mcp_servers: Mapping[str, Mapping[str, object]] = {}  # what that file holds, for CLIs that take no file
     before: Counters | None = None  # with `resume`: what the session had counted before this run

@@ -52,6 +52,10 @@ class LaunchRequest(msgspec.Struct, frozen=True, kw_only=True):
     role: Role = "worker"
     settings: Mapping[str, object] = {}  # for this session alone, in the CLI's own words: its hooks
     is_isolated: bool = False
+    network: bool = (
+        False  # the person opens the network to its commands; else the CLI's own sandbox closes it
+    )
+    spool: str = ""  # the session's folder for requests that its commands cannot send
     is_trusted: bool = False  # the person lets agents work in this folder: the CLI need not ask
     resume: bool = False
 
@@ -62,6 +66,9 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[FileToWrite, ...] = ()  # to be written before the start
     transcript_id: str | None = None  # None: the CLI gives one by itself; the first prompt's tag finds it
     prompt: PromptDelivery = "none"
+    needs_spool: bool = (
+        False  # its sandbox lets commands write to the request's spool, but connect to nothing
+    )
 
 
 class OwnFolders(msgspec.Struct, frozen=True):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
-from maestro.agents import Agent
+from maestro.agents import Agent, Environment
 from maestro.agents.headless import Headless
 from maestro.agents.hooks import Hooked
 from maestro.agents.launch import Launcher
@@ -48,7 +49,8 @@ def launcher_named(name: str) -> Launcher:
 
 
 def launchers_of(name: str, role: str) -> tuple[Launcher, ...]:
-    """Whose variables a session of this agent needs: its own; a coordinator starts workers of every agent."""
+    """Whose variables are needed to start a session of this agent: its own; a coordinator starts workers of every
+    agent, and the daemon keeps those variables for them."""
     own = launcher_named(name)
     if role != "coordinator":
         return (own,)
@@ -60,6 +62,42 @@ def acting_agents() -> list[ActsOnProject]:
     """Every CLI of which it is known by which files of a project it acts."""
     known = (agent_named(name) for name in agent_names() if name != "scripted")
     return [agent for agent in known if isinstance(agent, ActsOnProject)]
+
+
+def without_others_variables(env: Environment, name: str) -> dict[str, str]:
+    """Returns the environment without the variables of agents other than this one: their keys are not its business."""
+    own, others = _variables(name)
+    return {key: value for key, value in env.items() if own.has(key) or not others.has(key)}
+
+
+class _Names(NamedTuple):
+    """Names of variables, some by how they begin."""
+
+    whole: frozenset[str]
+    beginnings: tuple[str, ...]
+
+    def has(self, name: str) -> bool:
+        return name in self.whole or name.startswith(self.beginnings)
+
+
+def _names(patterns: Iterable[str]) -> _Names:
+    every = frozenset(patterns)
+    whole = frozenset(name for name in every if not name.endswith("*"))
+    return _Names(whole, tuple(name[:-1] for name in every - whole))
+
+
+@cache
+def _variables(name: str) -> tuple[_Names, _Names]:
+    """The variables of one agent, and of all others."""
+    patterns: dict[bool, list[str]] = {True: [], False: []}
+    for other in agent_names():
+        try:
+            agent = agent_named(other)
+        except Exception:  # noqa: BLE001, S112 - a plugin that cannot be loaded must not stop another agent's run
+            continue
+        if isinstance(agent, Launcher):
+            patterns[other == name] += agent.launch_variables
+    return _names(patterns[True]), _names(patterns[False])
 
 
 def headless_named(name: str) -> Headless:

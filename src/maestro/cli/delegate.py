@@ -92,6 +92,9 @@ def _describe_run(run: Parser) -> None:
         help="allow a tool, in the CLI's own words; repeatable",
     )
     run.add_argument(
+        "--network", action="store_true", help="open the network to its commands, where its CLI closes it"
+    )
+    run.add_argument(
         "--async",
         dest="detached",
         action="store_true",
@@ -122,6 +125,7 @@ def _run(arguments: Namespace) -> int:
         timeout_s=arguments.timeout,
         mcp_config=arguments.mcp_config,
         allowed_tools=tuple(arguments.allow),
+        network=arguments.network,
     )
     prepared, prompt = delegate.ready(order, os.environ)
     places.prepare(order.cd or os.getcwd(), os.environ)

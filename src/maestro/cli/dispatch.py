@@ -82,6 +82,9 @@ def describe(parser: Parser) -> None:
     apart = parser.add_argument_group("isolation")
     apart.add_argument("--isolate", choices=("worktree",), help="each agent in a git worktree of its own")
     apart.add_argument("--apply", action="store_true", help="merge the work of agents that do not conflict")
+    apart.add_argument(
+        "--network", action="store_true", help="open the network to their commands, where a CLI closes it"
+    )
     parser.set_defaults(run=_dispatch)
 
 
@@ -156,6 +159,7 @@ def _order(arguments: Namespace) -> Order:
         stagger_s=arguments.stagger,
         isolate=arguments.isolate,
         apply=arguments.apply,
+        network=arguments.network,
         resume=arguments.resume,
         restart=arguments.restart,
         failed_too=arguments.failed,

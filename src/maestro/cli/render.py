@@ -65,6 +65,14 @@ def print_json_line(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False), flush=True)
 
 
+def left_for_daemon(*, as_json: bool) -> None:
+    """Says of a report that it waits: a sandboxed session can leave it, but not start a daemon."""
+    if as_json:
+        print_json({"left": True})
+    else:
+        print("Left for the daemon, which does not run now: it takes the report when it starts.")
+
+
 def printable(text: object, *, lines: bool = False) -> str:
     """The text without control characters, bidirectional overrides or lone surrogates."""
     whole = str(text)

@@ -124,9 +124,12 @@ def _show(arguments: Namespace) -> None:
 def _report(arguments: Namespace) -> None:
     session_id = arguments.session or _own_id()
     body = {"kind": arguments.kind, "message": arguments.message}
-    _show_one(
-        arguments, Daemon(os.environ).call("POST", f"/api/sessions/{path_part(session_id)}/report", body)
-    )
+    path = f"/api/sessions/{path_part(session_id)}/report"
+    told = Daemon(os.environ).call("POST", path, body, is_report=True)
+    if told is None:
+        render.left_for_daemon(as_json=wants_json(arguments))
+    else:
+        _show_one(arguments, told)
 
 
 def _show_one(arguments: Namespace, session: dict[str, Any]) -> None:
@@ -146,6 +149,7 @@ def _show_one(arguments: Namespace, session: dict[str, Any]) -> None:
             ("tasks", ", ".join(session["taskIds"])),
             ("cwd", session["cwd"]),
             ("model", session["model"]),
+            ("network", "opened to its commands" if session["network"] else ""),
             ("pid", session["pid"]),
             ("transcript", session["transcriptPath"] or session["transcriptId"]),
             ("started", f"{render.age(session['createdAt'])} ago"),

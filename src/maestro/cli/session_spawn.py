@@ -36,6 +36,9 @@ def describe_spawn(spawn: Parser) -> None:
     spawn.add_argument("--mode", choices=_MODES, default="default")
     spawn.add_argument("--worktree", action="store_true", help="its own checkout, on a branch of its own")
     spawn.add_argument("--isolate", action="store_true", help="in a bubblewrap sandbox")
+    spawn.add_argument(
+        "--network", action="store_true", help="open the network to its commands, where its CLI closes it"
+    )
     spawn.add_argument("--fleet", metavar="F", default="maestro", help="the tmux server that it lives in")
 
 
@@ -52,6 +55,7 @@ def spawn(arguments: Namespace) -> int:
         "mode": arguments.mode,
         "worktree": arguments.worktree,
         "isolate": arguments.isolate,
+        "network": arguments.network,
         "fleet": arguments.fleet,
         "environment": caller_environment(arguments.agent, arguments.role),
     }

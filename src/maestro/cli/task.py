@@ -183,7 +183,11 @@ def _report(arguments: Namespace) -> None:
     names_task = len(words) == 2 or (len(words) == 1 and words[0].startswith("task_"))
     task = words.pop(0) if names_task else _own_task(daemon)
     body = {"kind": arguments.kind, "message": words[0] if words else ""}
-    _show_one(arguments, daemon.call("POST", f"/api/tasks/{path_part(task)}/report", body))
+    told = daemon.call("POST", f"/api/tasks/{path_part(task)}/report", body, is_report=True)
+    if told is None:
+        render.left_for_daemon(as_json=wants_json(arguments))
+    else:
+        _show_one(arguments, told)
 
 
 def _own_task(daemon: Daemon) -> str:

@@ -35,7 +35,7 @@ from maestro.dispatch.progress import Began, Ended, Event, Held, Started, Unrun
 from maestro.dispatch.prompts import with_preamble
 from maestro.dispatch.retry import Again, Over, next_move, resumed
 from maestro.dispatch.run import this_process
-from maestro.dispatch.runs import STDOUT_FILE, Run
+from maestro.dispatch.runs import COMMAND, STDOUT_FILE, Run
 from maestro.dispatch.summary import Applied, Summary, summarize
 from maestro.errors import InvalidInput, MaestroError
 from maestro.home import locate
@@ -173,7 +173,7 @@ class _Running:
         run = Run(
             id=run_id(self.plan.batch.id, agent.name, number),
             tool=agent.tool,
-            agent=self.plan.tool(agent.tool).agent or "command",
+            agent=self.plan.tool(agent.tool).agent or COMMAND,
             mode=self.plan.batch.mode,
             cwd=cwd,
             project=self.project,
@@ -181,6 +181,7 @@ class _Running:
             started_at=now_ms(),
             model=agent.model,
             session_id=str(uuid.uuid4()),
+            network=self.plan.order.network,
         )
 
         async def started() -> None:

@@ -33,6 +33,7 @@ from maestro.dispatch.run import (
     this_process,
 )
 from maestro.dispatch.runs import (
+    COMMAND,
     DEFAULT_SECONDS,
     RUN_FILE,
     Process,
@@ -68,6 +69,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float | None = None
     mcp_config: str = ""
     allowed_tools: tuple[str, ...] = ()
+    network: bool = False
 
 
 def toolbox(cwd: str, env: Mapping[str, str]) -> Toolbox:
@@ -136,7 +138,7 @@ def _run(
     return Run(
         id=checked_id(order.id or new_run_id(name, clock.tm_hour, clock.tm_min, clock.tm_sec, os.urandom(2))),
         tool=name,
-        agent=tool.agent or "command",
+        agent=tool.agent or COMMAND,
         mode=order.mode,
         project=root,
         cwd=cwd,
@@ -148,6 +150,7 @@ def _run(
         session_id="" if resume else str(uuid.uuid4()),
         resume=resume,
         allowed_tools=order.allowed_tools,
+        network=order.network,
         mcp_config=os.path.abspath(order.mcp_config) if order.mcp_config else "",
         earlier=earlier.result.totals if earlier and earlier.result else None,
         asked_by=env.get(_SESSION, ""),
@@ -221,7 +224,7 @@ def taken_over(folder: str, env: Mapping[str, str]) -> Ready:
 
 
 def taken_over_agent(seen: RunSeen, env: Mapping[str, str]) -> Headless:
-    if seen.run.agent != "command":
+    if seen.run.agent != COMMAND:
         return headless_named(seen.run.agent)
     trust = ProjectTrust(locate(env).root, seen.run.project, env)
     return adapter(*load_toolbox(trust, places.state_folder(trust.root, env)).find(seen.run.tool))

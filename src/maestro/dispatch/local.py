@@ -27,7 +27,7 @@ from maestro.dispatch.run import (
     record_start,
     this_process,
 )
-from maestro.dispatch.runs import STDERR_FILE, STDOUT_FILE, Run, RunResult, result_of
+from maestro.dispatch.runs import COMMAND, STDERR_FILE, STDOUT_FILE, Run, RunResult, result_of
 from maestro.errors import MaestroError, TimedOut
 from maestro.files import write_atomically
 
@@ -80,7 +80,7 @@ class LocalEngine:
         except TimedOut as error:
             ended, stubborn = 0, f" {error.message}"
         result, size = None, _size(os.path.join(folder, STDOUT_FILE))
-        if not ended and not stubborn and run.agent != "command":
+        if not ended and not stubborn and run.agent != COMMAND:
             # A CLI of ours says itself that it has come to its end; of any other program only its exit code does.
             result = self._told(run, folder)
         if result is not None:

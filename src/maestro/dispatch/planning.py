@@ -21,7 +21,7 @@ from maestro.dispatch.prompts import Named, check_agents, check_prompt, named, n
 from maestro.dispatch.retry import RetryPolicy
 from maestro.dispatch.roster import RosterAgent, load_roster
 from maestro.dispatch.run import check
-from maestro.dispatch.runs import Run, checked_seconds
+from maestro.dispatch.runs import COMMAND, Run, checked_seconds
 from maestro.dispatch.settings import TIMEOUT, Settings, read_settings
 from maestro.dispatch.tools import Tool, Toolbox
 from maestro.errors import Conflict, InvalidInput, NotFound
@@ -45,6 +45,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     stagger_s: float | None = None
     isolate: Isolation | None = None
     apply: bool = False
+    network: bool = False
     resume: bool = False
     restart: bool = False
     failed_too: bool = False
@@ -270,7 +271,7 @@ def _check_tools(made: Plan) -> None:
         run = Run(
             id="check",
             tool=agent.tool,
-            agent=made.tool(agent.tool).agent or "command",
+            agent=made.tool(agent.tool).agent or COMMAND,
             mode=made.batch.mode,
             cwd=made.batch.root,
             project=places.project_root(made.batch.root),

@@ -33,9 +33,11 @@ from maestro.agents.headless import (
     denied_words,
 )
 from maestro.agents.project_files import ActsOnProject
+from maestro.agents.registry import without_others_variables
 from maestro.dispatch.prices import with_cost
 from maestro.dispatch.process import GRACE_SECONDS, Program, marked, now_ms, run_program
 from maestro.dispatch.runs import (
+    COMMAND,
     PROMPT_FILE,
     RESULT_FILE,
     RUN_FILE,
@@ -118,7 +120,11 @@ def carrying_out(folder: str) -> Iterator[None]:
 
 
 def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Ready:
-    """Everything that can be wrong before anything is written. The folder and its prompt need not be there yet."""
+    """Everything that can be wrong before anything is written. The folder and its prompt need not be there yet.
+
+    A CLI gets its own variables and keys, not another's; what a program of the person's own needs, nobody knows."""
+    if run.agent != COMMAND:
+        env = without_others_variables(env, run.agent)
     if not os.path.isdir(run.cwd):
         raise NotFound(f"There is no folder {run.cwd}.", hint="Give another one by --cd.")
     if confined.exists(os.path.join(folder, RESULT_FILE)):
@@ -134,6 +140,7 @@ def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Rea
         resume=run.resume,
         abilities=run.abilities,
         allowed_tools=run.allowed_tools,
+        network=run.network,
         mcp_config=run.mcp_config,
         mcp_servers=_mcp_servers(run.mcp_config),
         schema=run.schema,

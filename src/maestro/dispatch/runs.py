@@ -17,6 +17,7 @@ RunState = Literal[
     "interrupted",  # whoever ran it is gone, and there is no result: never a success
 ]  # fmt: skip
 
+COMMAND: Final = "command"  # stands for an agent's name where a tool is any program
 RUN_FILE: Final = "run.json"
 RESULT_FILE: Final = "result.json"
 PROMPT_FILE: Final = "prompt.md"
@@ -63,6 +64,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     resume: str = ""
     abilities: tuple[Ability, ...] | None = None
     allowed_tools: tuple[str, ...] = ()
+    network: bool = False  # the person opened it to the run's commands
     mcp_config: str = ""
     earlier: Counters | None = None  # what an earlier run of the resumed session left its counters at
     schema: bytes = b""  # JSON Schema of the answer

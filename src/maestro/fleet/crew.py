@@ -12,16 +12,19 @@ from typing import NamedTuple
 
 import msgspec
 
+import maestro
 from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest
 from maestro.agents.project_files import ActsOnProject
 from maestro.agents.registry import agent_named, hooked_named, launcher_named, launchers_of
 from maestro.errors import Conflict, MaestroError
 from maestro.files import write_atomically
+from maestro.fleet import toolchains
 from maestro.fleet.coordinator_prompt import coordinator_prompt
 from maestro.fleet.door import FOLDER
 from maestro.fleet.isolate import Sandbox, isolated
 from maestro.fleet.launch import (
     LAUNCH_FILE,
+    SPOOL_VARIABLE,
     caller_environment,
     entry_argv,
     launch_file,
@@ -64,6 +67,7 @@ class Crew(Roll):
     async def begin(self, actor: Actor, request: Spawn, once: Once | None = None) -> Begun:
         """Start a session in a pane. Repeated after a crash it goes on from where it was."""
         launcher = launcher_named(request.agent)
+        request = await asyncio.to_thread(self._with_kept_environment, actor, request)
         session = await self._intend(actor, request, launcher, once)
         quiet = not _has_prompt(request, session)
         if session.status != "spawning" or session.place is not None:
@@ -101,6 +105,12 @@ class Crew(Roll):
             return await self.session(begun.session.id)
         return await self._ready(tmux, begun.session.id, begun.pane, quiet=begun.quiet)
 
+    def _with_kept_environment(self, actor: Actor, request: Spawn) -> Spawn:
+        """A coordinator's child knows what the coordinator's own starter let its children know: the coordinator has the
+        keys of one CLI alone, and what its process says is no person's word."""
+        kept = self.environments.of(actor.session_id) if actor.session_id else None
+        return request if kept is None else request.model_copy(update={"environment": kept})
+
     async def _intend(self, actor: Actor, request: Spawn, launcher: Launcher, once: Once | None) -> Session:
         homely = set(agent_named(request.agent).home_variables)
         new = NewSession(
@@ -114,6 +124,7 @@ class Crew(Roll):
             cwd=request.cwd,
             model=request.model,
             mode=request.mode,
+            network=request.network,
             transcript_id=str(uuid.uuid4()),
             environment={
                 name: value
@@ -136,9 +147,13 @@ class Crew(Roll):
             return session.id
 
         await self._write(HUMAN, mint)
+        if session.role == "coordinator":
+            every = launchers_of(session.agent, session.role)
+            known = caller_environment(request.environment, *every)
+            await asyncio.to_thread(self.environments.keep, session.id, known)
         env = session_environment(
             request.environment,
-            *launchers_of(session.agent, session.role),
+            launcher,
             session_id=session.id,
             token=token,
             maestro_home=self.home.root,
@@ -158,12 +173,17 @@ class Crew(Roll):
                 role=session.role,
                 settings=session_hooks(hooked_named(session.agent)),
                 is_isolated=request.isolate,
+                network=request.network,
+                spool=self.spools.path(session.id),
                 is_trusted=await asyncio.to_thread(self._trusts, session),
                 resume=resume,
             )
         )
         if plan.transcript_id is None and session.transcript_id is not None:
             await self._write(HUMAN, lambda c: sessions.forget_transcript_id(c, session.id))
+        if plan.needs_spool:
+            self.spools.make(session.id)
+            env |= {SPOOL_VARIABLE: self.spools.path(session.id)}
         if request.isolate:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             plan = await asyncio.to_thread(self._isolated, plan, session, launcher, env)
@@ -223,16 +243,24 @@ class Crew(Roll):
         """The same agent, in a sandbox."""
         door = self.home.path(FOLDER)
         git = worktrees.git_folders(session.cwd)
+        spool = [os.path.realpath(env[SPOOL_VARIABLE])] if SPOOL_VARIABLE in env else []
+        homes = toolchains.homes(env)
         sandbox = Sandbox(
             cwd=os.path.realpath(session.cwd),
             maestro_home=os.path.realpath(self.home.root),
             socket=os.path.join(os.path.realpath(self.home.root), os.path.basename(self.home.socket)),
             door=os.path.realpath(door),
             own=launcher.own_folders(env),
-            writable=(*([session.worktree.path] if session.worktree else []), *git.writable),
+            homes=homes,
+            writable=(*([session.worktree.path] if session.worktree else []), *git.writable, *spool),
             protected=git.protected,
-            # Its launch files, and Maestro itself, wherever it is installed: it reports by it.
-            readable=(os.path.realpath(self.home.path("sessions", session.id)), os.path.realpath(sys.prefix)),
+            readable=(
+                *git.readable,
+                *toolchains.readable(env, (*homes, os.path.realpath(self.home.root))),
+                # Its launch files, and Maestro itself, wherever it is installed: it reports by it.
+                os.path.realpath(self.home.path("sessions", session.id)),
+                *map(os.path.realpath, (sys.prefix, sys.base_prefix, os.path.dirname(maestro.__file__))),
+            ),
         )
         argv = isolated(plan.argv, sandbox, shutil.which("bwrap", path=env.get("PATH")))
         return msgspec.structs.replace(plan, argv=argv)

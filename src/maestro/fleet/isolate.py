@@ -1,19 +1,21 @@
 """The sandbox of an isolated session, pure: the words for bubblewrap.
 
-It sees the whole system read-only and other processes not at all; it changes its working directory and its agent's
-own folders. Of Maestro it sees the daemon's socket, to report. tmux, the session buses and container engines listen
-in /tmp, /run and MAESTRO_HOME: those are empty inside. The network stays: its model is there.
+It sees the system read-only and other processes not at all; it changes its working directory and its agent's own folders.
+Of Maestro it sees the daemon's socket, to report. tmux, the session buses and container engines listen in /tmp, /run and
+MAESTRO_HOME, and keys lie all over a home: those are empty inside, but for the programs that it needs. The network stays:
+its model is there.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from posixpath import basename, join
+from posixpath import basename, dirname, join
 
 import msgspec
 
 from maestro.agents.launch import OwnFolders
-from maestro.errors import NotFound
+from maestro.errors import InvalidInput, NotFound
 
 # Names are resolved through these, which systems keep in /run.
 _RESOLVERS = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager")
@@ -29,6 +31,7 @@ class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
     socket: str  # the daemon's, inside maestro_home
     door: str  # the folder inside maestro_home that holds the link to it
     own: OwnFolders
+    homes: tuple[str, ...] = ()  # the person's: empty inside, but for what is readable or writable
     writable: tuple[str, ...] = ()  # its worktree, the repository's .git
     protected: tuple[str, ...] = ()  # inside those, what runs commands outside: hooks, configuration
     readable: tuple[
@@ -49,6 +52,7 @@ def isolated(argv: Iterable[str], sandbox: Sandbox, bwrap: str | None) -> tuple[
             "bubblewrap is not installed, so the session cannot be isolated.",
             hint="Install the package bubblewrap (it has the program bwrap), or leave out --isolate.",
         )
+    _check_place(sandbox)
     words = [
         bwrap,
         "--die-with-parent",
@@ -64,7 +68,7 @@ def isolated(argv: Iterable[str], sandbox: Sandbox, bwrap: str | None) -> tuple[
         # Root may write these without any capability.
         *(word for path in _KERNEL_SWITCHES for word in ("--ro-bind-try", path, path)),
     ]  # fmt: skip
-    for folder in _unique((*_EMPTIED, sandbox.maestro_home, *sandbox.hidden)):
+    for folder in _unique((*_EMPTIED, *sandbox.homes, sandbox.maestro_home, *sandbox.hidden)):
         words += ["--tmpfs", folder]
     for folder in _RESOLVERS:
         words += ["--ro-bind-try", folder, folder]
@@ -79,7 +83,21 @@ def isolated(argv: Iterable[str], sandbox: Sandbox, bwrap: str | None) -> tuple[
         words += ["--bind-try", path, path]
     for path in sorted(_unique((*sandbox.protected, *sandbox.own.protected))):
         words += ["--ro-bind-try", path, path]
-    return (*words, "--chdir", sandbox.cwd, "--", *argv)
+    return (*words, "--chdir", sandbox.cwd, "--", *_confined(), *argv)
+
+
+def _confined() -> tuple[str, ...]:
+    return (sys.executable, "-I", "-S", join(dirname(__file__), "confine.py"))
+
+
+def _check_place(sandbox: Sandbox) -> None:
+    """What it works in is open to it, so nothing that is closed may lie there."""
+    for closed in (*sandbox.homes, sandbox.maestro_home):
+        if f"{closed}/".startswith(f"{sandbox.cwd.rstrip('/')}/"):
+            raise InvalidInput(
+                f"An isolated session cannot work in {sandbox.cwd}: {closed} is in there, which it must not see.",
+                hint="Start it in a project's folder, or leave out --isolate.",
+            )
 
 
 def _unique(paths: Iterable[str]) -> dict[str, None]:

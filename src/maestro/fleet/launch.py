@@ -1,7 +1,8 @@
 """What a session starts with, pure: its environment, and the file that its pane's first program reads.
 
 The environment is built anew from a list of names. A command that an agent's hook or shell runs carries that agent's
-own variables, a pane carries tmux's, the daemon its own: none of them may reach another session.
+own variables, a pane carries tmux's, the daemon its own: none of them may reach another session. Keys of another CLI
+do not, either.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ _PASSED_ON_PREFIXES: Final = ("LC_", "XDG_")
 _SESSION_ID: Final = "MAESTRO_SESSION_ID"
 _SESSION_TOKEN: Final = "MAESTRO_SESSION_TOKEN"  # noqa: S105 - the name of a variable
 _HOME: Final = "MAESTRO_HOME"
+# Where a session's commands leave requests that they cannot send.
+SPOOL_VARIABLE: Final = "MAESTRO_SPOOL_DIR"
 
 LAUNCH_FILE: Final = "launch.json"
 
 
 def caller_environment(caller: Mapping[str, str], *launchers: Launcher) -> dict[str, str]:
-    """What of the caller's environment a session may know that runs, or starts, these agents."""
+    """What of the caller's environment sessions of these agents may know."""
     every = {name for launcher in launchers for name in launcher.launch_variables}
     named = {name for name in every if not name.endswith("*")}
     prefixes = tuple(name[:-1] for name in every if name.endswith("*"))
@@ -48,11 +51,11 @@ def caller_environment(caller: Mapping[str, str], *launchers: Launcher) -> dict[
 
 
 def session_environment(
-    caller: Mapping[str, str], *launchers: Launcher, session_id: str, token: str, maestro_home: str
+    caller: Mapping[str, str], launcher: Launcher, *, session_id: str, token: str, maestro_home: str
 ) -> dict[str, str]:
     """All variables of a session but those of its terminal (TERM, COLORTERM), which its pane knows best."""
     own = {_SESSION_ID: session_id, _SESSION_TOKEN: token, _HOME: maestro_home}
-    return caller_environment(caller, *launchers) | own
+    return caller_environment(caller, launcher) | own
 
 
 def launch_file(plan: LaunchPlan, env: Mapping[str, str], cwd: str) -> bytes:

@@ -23,7 +23,7 @@ _FLEET_KEYS: Final = ("name", "panes")
 _TEXTS: Final = (
     "label", "agent", "cli", "role", "project", "cwd", "task", "prompt", "model", "mode", "window",
 )  # fmt: skip
-_PANE_KEYS: Final = (*_TEXTS, "worktree", "manages")
+_PANE_KEYS: Final = (*_TEXTS, "worktree", "network", "manages")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _AT_LINE: Final = re.compile(r" at line (\d+)(?: column \d+)?")
 _TAB_INDENT: Final = re.compile(r"^ *\t", re.MULTILINE)
@@ -45,6 +45,7 @@ class PanePlan(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     mode: Mode = "default"
     worktree: bool = False
+    network: bool = False  # open to its commands, where its CLI's own sandbox would close it
     manages: tuple[str, ...] = ()
     window: str | None = None
     line: int = 0
@@ -173,12 +174,7 @@ class _Reading:
         manages = self._manages(raw, place, whose)
         role = self._one_of(texts["role"], get_args(Role), place.at("role").line, f"{whose} has the role")
         mode = self._one_of(texts["mode"], get_args(Mode), place.at("mode").line, f"{whose} has the mode")
-        worktree = raw.get("worktree")
-        if worktree is not None and not isinstance(worktree, bool):
-            self._fault(
-                place.at("worktree").line,
-                f"{whose}: `worktree` is true or false, not {_shown(worktree)}.",
-            )
+        worktree, network = (self._flag(raw, key, place, whose) for key in ("worktree", "network"))
         if len(self.faults) > before:
             # The label still counts: others may manage this pane.
             return PanePlan(label=label, cli=cli, manages=manages, line=place.line)
@@ -193,11 +189,18 @@ class _Reading:
             prompt=texts["prompt"],
             model=texts["model"],
             mode=mode or "default",
-            worktree=bool(worktree),
+            worktree=worktree,
+            network=network,
             manages=manages,
             window=texts["window"],
             line=place.line,
         )
+
+    def _flag(self, raw: Mapping[Any, Any], key: str, place: Place, whose: str) -> bool:
+        value = raw.get(key)
+        if value is not None and not isinstance(value, bool):
+            self._fault(place.at(key).line, f"{whose}: `{key}` is true or false, not {_shown(value)}.")
+        return value is True
 
     def _text(self, raw: Mapping[Any, Any], key: str, place: Place, whose: str) -> str | None:
         value = raw.get(key)

@@ -11,7 +11,7 @@ from maestro.errors import MaestroError
 from maestro.fleet.crew import Begun, Crew
 from maestro.fleet.layout import FleetPlan, PanePlan, parse_fleet
 from maestro.fleet.requests import PaneOutcome, Spawn, Up, UpOutcome
-from maestro.fleet.roll import GONE
+from maestro.fleet.roll import may_return
 from maestro.ledger import projects, sessions
 from maestro.ledger.facts import Session
 from maestro.ledger.journal import Change
@@ -35,11 +35,11 @@ async def up(crew: Crew, actor: Actor, request: Up) -> UpOutcome:
         session = known.get(pane.label)
         if session is not None and session.ended_at is None:
             outcomes[pane.label] = PaneOutcome(label=pane.label, outcome="alive", session=session)
-        elif session is not None and _is_gone(session) and not request.resume:
+        elif session is not None and may_return(session) and not request.resume:
             note = "`maestro up --resume` opens it again."
             outcomes[pane.label] = PaneOutcome(label=pane.label, outcome="gone", session=session, note=note)
         else:
-            gone = session if session is not None and _is_gone(session) else None
+            gone = session if session is not None and may_return(session) else None
             try:
                 begun[pane.label] = await _begin(crew, actor, plan, pane, request, gone)
             except MaestroError as error:
@@ -49,7 +49,7 @@ async def up(crew: Crew, actor: Actor, request: Up) -> UpOutcome:
                 )
     ready = await asyncio.gather(*(crew.ready(one) for one in begun.values()))
     for label, session in zip(begun, ready, strict=True):
-        again = label in known and _is_gone(known[label])
+        again = label in known and may_return(known[label])
         outcome = "failed" if session.status == "error" else "resumed" if again else "started"
         note = (session.last_report or "") if session.status == "error" else ""
         outcomes[label] = PaneOutcome(label=label, outcome=outcome, session=session, note=note)
@@ -86,10 +86,6 @@ async def of_fleet(crew: Crew, fleet: str) -> list[Session]:
     return [session for session in everything if session.place and session.place.fleet == fleet]
 
 
-def _is_gone(session: Session) -> bool:
-    return session.status == "error" and (session.last_report or "").startswith(GONE)
-
-
 async def _begin(
     crew: Crew, actor: Actor, plan: FleetPlan, pane: PanePlan, request: Up, gone: Session | None
 ) -> Begun:
@@ -112,6 +108,7 @@ async def _begin(
         model=pane.model,
         mode=pane.mode,
         worktree=pane.worktree,
+        network=pane.network,
         fleet=plan.name,
         window=pane.window,
         environment=request.environment,

@@ -32,6 +32,7 @@ class Spawn(Fact):
     mode: Mode = "default"
     worktree: bool = False
     isolate: bool = False
+    network: bool = False  # open the network to its commands, where its CLI's own sandbox would close it
     fleet: Id = DEFAULT_FLEET
     label: Name | None = None
     window: Name | None = None

@@ -17,7 +17,10 @@ from maestro import processes
 from maestro.agents.registry import terminal_named
 from maestro.agents.screen import ScreenState, captured
 from maestro.errors import MaestroError
+from maestro.fleet.environments import Environments
 from maestro.fleet.fleets import Fleets
+from maestro.fleet.spools import FOLDER as SPOOLS
+from maestro.fleet.spools import Spools
 from maestro.fleet.tmux import Pane, Tmux
 from maestro.ledger import sessions, sight
 from maestro.ledger.facts import Place, Session, SessionChange, SessionStatus
@@ -54,6 +57,8 @@ class Roll(Fleets):
         self, journal: Journal, home: homes.Home, transcript_of: Callable[[Session], os.PathLike[str] | None]
     ) -> None:
         super().__init__(journal, home)
+        self.environments = Environments(home)
+        self.spools = Spools(home.path(SPOOLS))
         self.transcript_of = transcript_of
         # Set by whoever reads screens: told when tmux has news of a fleet; types what a CLI cannot be started with;
         # keeps what a session asks.
@@ -69,6 +74,7 @@ class Roll(Fleets):
         for task in self._settling.values():
             task.cancel()
         await asyncio.gather(*self._settling.values(), return_exceptions=True)
+        await self.spools.close()
         await super().close()
 
     # Evidence.
@@ -141,6 +147,7 @@ class Roll(Fleets):
     async def settle(self) -> None:
         """After a start of the daemon: connect to every fleet that runs, and see what became of its sessions."""
         live = await asyncio.to_thread(self.journal.read, lambda c: sessions.list_sessions(c, active=True))
+        await self.spools.read_reports([session.id for session in live])
         fleets = {session.place.fleet for session in live if session.place} | set(self.names())
         for fleet in sorted(fleets):
             await self.settle_fleet(fleet)
@@ -149,6 +156,7 @@ class Roll(Fleets):
             mine = session.host == self.journal.host and session.mode is not None
             if interrupted and mine and not await self._adopt_pane(session, fleets):
                 await self._end(session.id, "error", "The daemon died before it was started.")
+        await self._forget_ended()
 
     async def settle_fleet(self, fleet: str) -> None:
         """Sessions whose pane is gone or dead have ended; say so."""
@@ -201,6 +209,17 @@ class Roll(Fleets):
             except MaestroError as error:
                 _log.warning("settle", fleet=fleet, error=error.message)
 
+    async def listen_to_spools(self) -> None:
+        """Answer what sandboxed sessions leave as files, from now on."""
+        live = await asyncio.to_thread(self.journal.read, lambda c: sessions.list_sessions(c, active=True))
+        self.spools.listen([session.id for session in live])
+
+    async def _forget_ended(self) -> None:
+        """Remove what is kept for sessions that have ended for good while no daemon was there to see it."""
+        every = await asyncio.to_thread(self.journal.read, sessions.list_sessions)
+        staying = {session.id for session in every if session.ended_at is None or may_return(session)}
+        await asyncio.to_thread(self.environments.forget_all_but, staying)
+
     # The ledger.
 
     async def require_sight(self, actor: Actor, session_id: str) -> None:
@@ -236,7 +255,16 @@ class Roll(Fleets):
 
     async def _end(self, session_id: str, status: SessionStatus, why: str) -> Session:
         await self._write(HUMAN, lambda c: sessions.end_session(c, session_id, status, why))
-        return await self.session(session_id)
+        ended = await self.session(session_id)
+        await self.spools.forget(session_id)
+        if not may_return(ended):
+            await asyncio.to_thread(self.environments.forget, session_id)
+        return ended
 
     async def _write(self, actor: Actor, work: Callable[[Change], str]) -> None:
         await asyncio.to_thread(self.journal.write, actor, work)
+
+
+def may_return(session: Session) -> bool:
+    """Whether `up --resume` opens it again: it was ended by nobody."""
+    return session.status == "error" and (session.last_report or "").startswith(GONE)

@@ -133,6 +133,7 @@ class Session(Fact):
     host: str
     model: str | None
     mode: str | None
+    network: bool  # a person opened the network to its commands, which its CLI's own sandbox would close
     transcript_id: str | None
     transcript_path: str | None
     environment: dict[str, str]
@@ -321,6 +322,7 @@ class NewSession(Fact):
     cwd: PathText | None = None
     model: Id | None = None
     mode: Id | None = None
+    network: bool = False
     transcript_id: Id | None = None
     environment: Environment = Field(default_factory=dict)
 

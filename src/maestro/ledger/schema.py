@@ -16,10 +16,11 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
 )
 
 # Oldest first; the last is what this program writes.
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 
 metadata = MetaData(
     naming_convention={
@@ -80,6 +81,7 @@ sessions = Table(
     Column("host", _ID, nullable=False),
     Column("model", Text),
     Column("mode", Text),
+    Column("network", Boolean, nullable=False, server_default=false()),
     Column("transcript_id", Text),
     Column("transcript_path", Text),
     Column("environment", JSON, nullable=False),

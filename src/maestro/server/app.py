@@ -55,6 +55,7 @@ from maestro.server.routes import (
 from maestro.server.routes import inbox as inboxes
 from maestro.server.spool import FOLDER as SPOOL
 from maestro.server.spool import Spool
+from maestro.server.spooled import Spooled
 from maestro.server.wakeups import Wakeups
 
 if TYPE_CHECKING:
@@ -139,4 +140,6 @@ def build(
     for routes in (inboxes, coordinate, system):
         app.include_router(routes.router, prefix="/api")
     install_error_answers(app, Refusals(journal))
-    return Application(Gate(app, journal, human_token), crew, lookout, outbox, spool)
+    gate = Gate(app, journal, human_token)
+    crew.spools.carry = Spooled(gate).carry
+    return Application(gate, crew, lookout, outbox, spool)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # A daemon that dies under a request is started again and asked again, for this long.
 _PERSIST_SECONDS = 60.0
 _SKEW_SECONDS = 15.0
+_EPERM = 1  # `errno` costs more than the number
 
 
 class Lost(Exception):
@@ -30,6 +31,14 @@ class Lost(Exception):
 
 class Absent(Exception):
     """Nobody listens."""
+
+
+class Sandboxed(Exception):
+    """The system does not let this process connect."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Daemon:
@@ -52,11 +61,13 @@ class Daemon:
         timeout: float = 30.0,
         start: bool = True,
         key: str = "",
+        is_report: bool = False,
     ) -> Any:
         """The answer's JSON. A refusal or failure comes as the error that the daemon raised.
 
         `start`: start the daemon when there is none; otherwise that is an error, too.
-        `key`: of a change that another process may ask for as well, and that is done once."""
+        `key`: of a change that another process may ask for as well, and that is done once.
+        `is_report`: from a sandbox it may be left for a daemon that starts later; None then."""
         payload = b"" if body is None else json.dumps(body).encode()
         target = path + _query_string(query or {})
         key = "" if method == "GET" else key or os.urandom(16).hex()
@@ -68,6 +79,8 @@ class Daemon:
                 status, headers, answer = self._exchange(request, timeout)
             except Absent as absent:
                 self._start_or_raise(absent, start=start)
+            except Sandboxed as sandboxed:
+                return self._leave(sandboxed, method, target, payload, key, timeout, is_report=is_report)
             except Lost:
                 # It died on us; the next attempt finds it absent and starts it.
                 broken += 1
@@ -81,6 +94,33 @@ class Daemon:
             f"The daemon broke off {broken} times.",
             hint="See `maestro server logs`, or try `maestro doctor`.",
         )
+
+    def _leave(
+        self,
+        sandboxed: Sandboxed,
+        method: str,
+        target: str,
+        payload: bytes,
+        key: str,
+        timeout: float,
+        *,
+        is_report: bool,
+    ) -> Any:
+        """The answer to a request by the session's spool: the one way out of a sandbox that has no network."""
+        from maestro.server import leave
+
+        folder = self.env.get(leave.VARIABLE)
+        if not folder:
+            raise leave.closed(sandboxed.error) from sandboxed.error
+        request = {
+            "method": method,
+            "target": target,
+            "body": payload.decode(),
+            "key": key,
+            "token": self._token,
+        }
+        answer = leave.send(folder, request, timeout=timeout, is_report=is_report)
+        return None if answer is None else _result(answer[0], answer[2])
 
     def _request(self, method: str, target: str, payload: bytes, key: str) -> bytes:
         lines = [
@@ -129,6 +169,9 @@ class Daemon:
                 raise Absent(where) from error
             except PermissionError as error:
                 connection.close()
+                # A sandbox's filter of system calls says EPERM; the socket's own mode would say EACCES.
+                if self.local and (error.errno == _EPERM or self.env.get("MAESTRO_SPOOL_DIR")):
+                    raise Sandboxed(error) from error
                 raise errors.NoPermission(
                     f"The daemon's socket {where} cannot be used: {error.strerror}.",
                     hint="It belongs to another user; set MAESTRO_HOME to a folder of your own.",

@@ -137,6 +137,7 @@ async def _serve(
             await application.outbox.recover()
             await super().startup(sockets)
             open_door(home.socket, home.path(FOLDER))
+            await application.crew.listen_to_spools()
             self.server_state.default_headers = self.config.encoded_headers
             _write_record(home, listen)
             ready.succeeded()

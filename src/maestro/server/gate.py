@@ -1,6 +1,7 @@
 """Who is calling: pure ASGI, in front of every route. Host and origin, then token and process, then a role.
 
-On the Unix socket the kernel has named the caller's process (see `connections`); on TCP only a token counts.
+On the Unix socket the kernel has named the caller's process (see `connections`); on TCP only a token counts; a file in a
+sandboxed session's spool speaks for that session alone.
 """
 
 from __future__ import annotations
@@ -59,7 +60,11 @@ class Gate:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         actor = None
         try:
-            actor = await self._actor(scope.get("state", {}).get("peer_pid"), headers)
+            state = scope.get("state", {})
+            if "spool_of" in state:
+                actor = await self._spools_owner(state["spool_of"], headers)
+            else:
+                actor = await self._actor(state.get("peer_pid"), headers)
         except MaestroError as error:
             await error_response(error)(scope, receive, stamped)
         else:
@@ -77,7 +82,7 @@ class Gate:
             )
 
     async def _actor(self, peer_pid: int | None, headers: dict[str, str]) -> Actor:
-        token = headers.get("authorization", "").removeprefix("Bearer ").strip()
+        token = _token(headers)
         if peer_pid is None:
             _check_browser(headers)
             if not token:
@@ -97,6 +102,17 @@ class Gate:
                 )
         by_ancestry = await self._by_ancestry(peer_pid) if peer_pid else None
         return stricter(by_token, by_ancestry)
+
+    async def _spools_owner(self, session_id: str, headers: dict[str, str]) -> Actor:
+        """A file in a session's spool speaks for that session, by its token, and for nobody else: it may hold another's
+        token, or the human's, which its sandbox lets it read."""
+        actor = await self._by_token(_token(headers))
+        if actor is None or actor.session_id != session_id:
+            raise Unauthenticated(
+                "The token is not that of the session whose spool this is.",
+                hint="A session reports by its own MAESTRO_SESSION_TOKEN alone.",
+            )
+        return actor
 
     async def _by_token(self, token: str) -> Actor | None:
         known = (await self._live()).by_token.get(sessions.hash_token(token))
@@ -135,6 +151,10 @@ class Gate:
             self._look()
         except MaestroError as error:
             _log.warning("callers unknown", error=error.message)
+
+
+def _token(headers: dict[str, str]) -> str:
+    return headers.get("authorization", "").removeprefix("Bearer ").strip()
 
 
 def _check_browser(headers: dict[str, str]) -> None:

@@ -46,10 +46,11 @@ class Removed(msgspec.Struct, frozen=True):
 class GitFolders(msgspec.Struct, frozen=True):
     """What an isolated session needs of a repository besides its files.
 
-    What decides which programs git runs is protected: Maestro and the person run git there too, outside. Each folder
-    on the way to it is named, because a folder that is mounted cannot be replaced by another one.
+    What decides which programs git runs is protected: Maestro and the person run git there too, outside. What is mounted
+    cannot be replaced by another one.
     """
 
+    readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
 
@@ -194,7 +195,11 @@ def remove(worktree: Worktree, *, force: bool = False) -> Removed:
 
 
 def git_folders(folder: str) -> GitFolders:
-    """What a session that works in this folder needs of git; nothing when the folder is in no repository."""
+    """What an isolated session that works in this folder gets of git; nothing when the folder is in no repository.
+
+    In a worktree it commits: objects, refs and the worktree's own folder are open to it. In the project's own checkout it
+    does not: there, git makes its files beside those that say which programs it runs, and which are missing cannot be
+    protected."""
     try:
         git = repository(folder)
     except InvalidInput:
@@ -202,16 +207,22 @@ def git_folders(folder: str) -> GitFolders:
     common = _common_folder(git)
     own = os.path.realpath(git("rev-parse", "--absolute-git-dir"))
     top = os.path.realpath(git("rev-parse", "--show-toplevel"))
-    linked = [] if own == common else [os.path.dirname(own), own]
-    files = [os.path.join(own, name) for name in ("commondir", "gitdir", "config.worktree")]
+    if own == common:
+        return GitFolders(protected=(common,))
+    # Only a file that is there can be protected; git takes an empty one for none.
+    _touch(os.path.join(own, "config.worktree"))
+    os.makedirs(os.path.join(common, "logs"), exist_ok=True)
+    open_to_it = [os.path.join(common, name) for name in ("objects", "refs", "logs", "reftable")]
+    names = ("commondir", "gitdir", "config.worktree")
     return GitFolders(
-        writable=(common, *linked),
-        protected=(
-            os.path.join(common, "config"),
-            os.path.join(common, "hooks"),
-            *([os.path.join(top, ".git"), *files] if linked else []),
-        ),
+        readable=(common,),
+        writable=(*filter(os.path.isdir, open_to_it), own),
+        protected=(os.path.join(top, ".git"), *(os.path.join(own, name) for name in names)),
     )
+
+
+def _touch(path: str) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644))
 
 
 def _worktrees(git: Git) -> list[dict[str, str]]:

@@ -12,27 +12,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests import skips
+from tests.fleet.isolate.bubblewrap import IS_REQUIRED, LACK, needs_bwrap, works
 from tests.patience import end_of, patience, run
 
 from maestro.agents.launch import OwnFolders
-from maestro.errors import NotFound
+from maestro.errors import InvalidInput, NotFound
+from maestro.fleet import toolchains
 from maestro.fleet.door import FOLDER, open_door
 from maestro.fleet.isolate import Sandbox, isolated
 from maestro.fleet.processtree import end_tree
 from maestro.processes import identify, start_time
 from maestro.worktrees import worktree as worktrees
-
-
-def _works() -> bool:
-    bwrap = shutil.which("bwrap")
-    if bwrap is None:
-        return False
-    words = [bwrap, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
-    return subprocess.run(words, capture_output=True, check=False).returncode == 0
-
-
-needs_bwrap = skips.needs(skips.SANDBOX if shutil.which("bwrap") else skips.BUBBLEWRAP, met=_works())
 
 
 class Room:
@@ -80,6 +70,10 @@ def room(place: Path) -> Iterator[Room]:
     made = Room(place)
     yield made
     made.listener.close()
+
+
+def test_where_it_is_required_a_sandbox_that_cannot_run_is_no_skip() -> None:
+    assert works() or not IS_REQUIRED, str(LACK)
 
 
 def test_without_bubblewrap_there_is_a_clear_word(room: Room) -> None:
@@ -175,7 +169,7 @@ def test_it_commits_in_its_worktree_but_cannot_change_what_git_runs(room: Room) 
     tree = worktrees.create(str(repository), str(place / "m/worktrees/sess_1"), "sess_1", "t")
     folders = worktrees.git_folders(tree.path)
     allowed = {
-        "readable": (str(place / ".gitconfig"),),
+        "readable": (str(place / ".gitconfig"), *folders.readable),
         "cwd": tree.path,
         "writable": folders.writable,
         "protected": folders.protected,
@@ -199,6 +193,46 @@ def test_it_commits_in_its_worktree_but_cannot_change_what_git_runs(room: Room) 
         assert room.shell(attack, **allowed).returncode != 0, attack
     room.shell(f"echo x > {repository}/file", **allowed)
     assert not (repository / "file").exists()
+
+
+def test_it_does_not_work_where_its_person_lives(room: Room) -> None:
+    for changed in ({"homes": (str(room.place / "work/me"),)}, {"cwd": str(room.place)}, {"cwd": "/"}):
+        with pytest.raises(InvalidInput, match="cannot work in"):
+            isolated(["true"], room.sandbox(**changed), "bwrap")
+
+
+@needs_bwrap
+def test_of_a_home_it_sees_programs_and_nothing_else(place: Path) -> None:
+    home, outside = place / "person", place / "elsewhere"
+    outside.mkdir()
+    for name, content in (
+        (".local/bin/tool", "#!/bin/sh\necho tool"),
+        (".local/lib/part", "part"),
+        (".local/share/keyrings/login", "secret"),
+        (".cargo/bin/cargo", "#!/bin/sh\necho cargo"),
+        (".cargo/credentials.toml", "secret"),
+        ("node/lib/node_modules/@x/cli/bin/cli", "#!/bin/sh\ncat $(dirname $0)/../part"),
+        ("node/lib/node_modules/@x/cli/part", "package"),
+        ("opt/app/run", "#!/bin/sh\necho app"),
+        (".gitconfig", "[user]"),
+        (".config/git/credentials", "secret"),
+        ("bin/own", "#!/bin/sh\necho own"),
+        ("diary.txt", "secret"),
+    ):
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        path.chmod(0o755)
+    (home / ".local/bin/cli").symlink_to(home / "node/lib/node_modules/@x/cli/bin/cli")
+    (home / ".local/bin/app").symlink_to(home / "opt/app/run")
+    (home / ".local/bin/out").symlink_to(outside)
+    env = {"PATH": f"{home}/.local/bin:{home}/.cargo/bin:{home}/bin:{home}:/usr/bin"}
+    seen = {
+        os.path.relpath(path, home) for path in toolchains.readable(env, (str(home), f"{home}/opt/app/m"))
+    }
+    assert seen == {
+        ".local/bin", ".local/lib", ".cargo/bin", "node/lib/node_modules/@x/cli", ".gitconfig", "bin",
+    }  # fmt: skip
 
 
 @needs_bwrap

@@ -11,6 +11,7 @@ from tests.patience import run
 
 from maestro.agents.launch import LaunchPlan, LaunchRequest, Mode
 from maestro.agents.registry import launcher_named, launchers_of
+from maestro.errors import InvalidInput
 from maestro.fleet.launch import caller_environment, entry_argv, launch_file
 
 ID = "11111111-2222-4333-8444-555555555555"
@@ -78,6 +79,23 @@ def test_modes(agent: str, mode: Mode, words: tuple[str, ...]) -> None:
     assert argv[place : place + len(words)] == words
 
 
+@pytest.mark.parametrize("mode", ["default", "plan", "cautious", "edits", "autonomous", "unrestricted"])
+def test_codex_has_a_network_only_where_a_person_opens_it(mode: Mode) -> None:
+    closed = plan("codex", mode=mode, spool="/m/spools/sess_1")
+    assert not [word for word in closed.argv if "network" in word]
+    writes = mode in {"edits", "autonomous"}
+    assert closed.needs_spool is writes
+    # With a folder to write to, its read-only sandbox would not start.
+    assert ("--add-dir" in closed.argv) is writes
+    if mode in {"plan", "cautious"}:
+        with pytest.raises(InvalidInput, match="no network in its read-only sandbox"):
+            plan("codex", mode=mode, network=True)
+        return
+    opened = plan("codex", mode=mode, network=True, spool="/m/spools/sess_1")
+    assert ("sandbox_workspace_write.network_access=true" in opened.argv) is (mode != "unrestricted")
+    assert not opened.needs_spool
+
+
 def test_settings_of_one_session_lie_in_a_file_of_its_own() -> None:
     made = plan("claude", settings={"hooks": {}}, mode="unrestricted")
     [file] = made.files
@@ -99,7 +117,7 @@ def test_no_session_learns_of_another_agents(agent: str) -> None:
     assert set(caller_environment(caller, launcher_named(agent))) == expected
 
 
-def test_a_coordinator_has_the_keys_of_the_workers_that_it_starts() -> None:
+def test_what_is_kept_for_a_coordinators_children_has_the_keys_of_every_agent() -> None:
     caller = {
         "ANTHROPIC_API_KEY": "a",
         "OPENAI_API_KEY": "o",

@@ -52,6 +52,7 @@ panes:
   model: opus
   mode: edits
   worktree: true
+  network: true
 - label: Tests
   cli: gemini
   project: shop
@@ -63,10 +64,15 @@ panes:
     assert (lead.cli, lead.persona, lead.role) == ("codex", "architect", "coordinator")
     assert (lead.manages, lead.window) == (("Main", "Tests"), "lead")
     assert (main.project, main.cwd) == ("/work place/other", "/home/me/src/ü b")
-    assert (main.prompt, main.mode, main.worktree) == ("Begin with the login.\n", "edits", True)
+    assert (main.prompt, main.mode, main.worktree, main.network) == (
+        "Begin with the login.\n",
+        "edits",
+        True,
+        True,
+    )
     assert (tests.cli, tests.persona) == ("gemini", None)
     assert (tests.project, tests.cwd) == ("shop", "/work place/shop/tests")
-    assert [pane.line for pane in fleet.panes] == [3, 4, 15]
+    assert [pane.line for pane in fleet.panes] == [3, 4, 16]
 
 
 def test_a_coordinator_whose_panes_are_not_in_the_file_waits_for_them() -> None:

@@ -51,8 +51,7 @@ class Headlessly:
             argv += ["--model", request.model]
         argv += ["--sandbox", "workspace-write" if writes else "read-only"]
         argv += ["--config", 'approval_policy="never"']
-        if writes:
-            # Its sandbox lets commands connect to nothing else, not to the daemon's socket either.
+        if writes and request.network:
             argv += ["--config", "sandbox_workspace_write.network_access=true"]
         if abilities is not None:
             argv += ["--config", f"web_search={'live' if 'web' in abilities else 'disabled'}"]

@@ -9,16 +9,18 @@ from maestro.agents import Environment
 from maestro.agents.codex.hooks import session_flags
 from maestro.agents.files import config_folder
 from maestro.agents.launch import LaunchPlan, LaunchRequest, Mode, OwnFolders, opening
+from maestro.errors import InvalidInput
 
-# Its sandbox lets commands connect to nothing, not to the daemon's socket either: without this, none can report.
-_MAY_REPORT = ("--config", "sandbox_workspace_write.network_access=true")
 _MODE_FLAGS: Mapping[Mode, tuple[str, ...]] = {
     "plan": ("--sandbox", "read-only", "--ask-for-approval", "never"),
     "cautious": ("--sandbox", "read-only", "--ask-for-approval", "on-request"),
-    "edits": ("--sandbox", "workspace-write", "--ask-for-approval", "on-request", *_MAY_REPORT),
-    "autonomous": ("--sandbox", "workspace-write", "--ask-for-approval", "never", *_MAY_REPORT),
+    "edits": ("--sandbox", "workspace-write", "--ask-for-approval", "on-request"),
+    "autonomous": ("--sandbox", "workspace-write", "--ask-for-approval", "never"),
     "unrestricted": ("--dangerously-bypass-approvals-and-sandbox",),
 }
+_READ_ONLY: frozenset[Mode] = frozenset({"plan", "cautious"})
+_MAY_WRITE: frozenset[Mode] = frozenset({"edits", "autonomous"})
+_OPEN_NETWORK = ("--config", "sandbox_workspace_write.network_access=true")
 # What a session gives its own children (CODEX_SANDBOX, CODEX_THREAD_ID, …) is not here.
 _LAUNCH_VARIABLES = (
     "AZURE_OPENAI_*", "CODEX_API_KEY", "CODEX_HOME", "OLLAMA_HOST", "OPENAI_*", "OPENROUTER_API_KEY",
@@ -49,6 +51,8 @@ class Launching:
         if request.model:
             flags += ["--model", request.model]
         flags += _MODE_FLAGS.get(request.mode, ())
+        sandbox = _sandbox_flags(request)
+        flags += sandbox
         flags += session_flags(request.settings)
         if request.resume:
             argv = ("codex", "resume", *flags, request.transcript_id)
@@ -60,9 +64,26 @@ class Launching:
             # It gives each session an id by itself; the tag in the first prompt finds it.
             transcript_id=request.transcript_id if request.resume else None,
             prompt=first.delivery,
+            needs_spool="--add-dir" in sandbox,
         )
 
     def own_folders(self, env: Environment) -> OwnFolders:
         folder = config_folder(env, "CODEX_HOME", ".codex")
         run_commands = ("config.toml", "hooks.json", "AGENTS.md", "prompts", "rules", "skills")
         return OwnFolders((str(folder),), tuple(str(folder / name) for name in run_commands))
+
+
+def _sandbox_flags(request: LaunchRequest) -> tuple[str, ...]:
+    """Its sandbox lets commands connect to nothing, not to the daemon's socket either. Unless the person opens the network,
+    they report by files in a folder that they may write to; a read-only sandbox has none, and with such a folder Codex
+    would not start, so the mode `default` gets none: that may be read-only."""
+    if request.mode == "unrestricted":
+        return ()
+    if request.network and request.mode in _READ_ONLY:
+        raise InvalidInput(
+            f"Codex has no network in its read-only sandbox, which mode {request.mode} is.",
+            hint="Leave out the network, or choose the mode edits or autonomous.",
+        )
+    if request.network:
+        return _OPEN_NETWORK
+    return ("--add-dir", request.spool) if request.spool and request.mode in _MAY_WRITE else ()
