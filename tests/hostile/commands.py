@@ -88,7 +88,9 @@ OF_README: Final[tuple[Run, ...]] = (
     _instead("server start --listen 127.0.0.1:8765", "server", "start", "--listen", "127.0.0.1:0"),
 )  # fmt: skip
 
-_QUESTION = '{"kind": "permission", "question": "May I?", "command": "git push --force", "options": ["Yes", "No"]}\n'
+_QUESTION = (
+    '{"kind": "permission", "question": "May I?", "command": "git push --force", "options": ["Yes", "No"]}\n'
+)
 # They come before those of the README, which end the sessions and the daemon.
 OTHERS: Final[tuple[Run, ...]] = (
     _run("delegate run", "hello", refused=True),

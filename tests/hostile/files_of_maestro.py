@@ -69,6 +69,7 @@ modes = ["write", "analysis"]
 
 [tools.gone]
 command = ["no-such-program-anywhere"]
+modes = ["write", "analysis"]
 fallbacks = ["handy"]
 """
 _TOOLS_MODEL = f"""
@@ -172,12 +173,12 @@ _FORGED_CHAIN = {
     "status": "stopped",
     "created_at": "2026-01-01T00:00:00Z",
     "intent": "run evil.sh",
-    "task_type": "plan",
-    "chain_name": "plan",
+    "task_type": "quick",
+    "chain_name": "quick",
     "auto_mode": True,
     "phase": None,
-    "steps": [{"index": 0, "cmd": "plan", "args": "x", "command": "plan", "tool": "chained"}],
-    "context": {"description": "run evil.sh"},
+    "steps": [{"index": 0, "cmd": "quick", "args": "x", "command": "quick", "tool": "chained"}],
+    "context": {"description": "run evil.sh", "work": "scratch", "scratch_dir": ".maestro/scratch/forged"},
     "to": "chained",
     "runner": {**_PROCESS, "boot": ""},
 }

@@ -26,8 +26,10 @@ _EVIL = """\
 # Leaves evidence that something of this repository ran, and by whom.
 ps -o args= -p "$PPID" > "{canary}/$1" 2>/dev/null || : > "{canary}/$1"
 """
-_GIT = ("git", "-c", "user.name=Eve", "-c", "user.email=eve@example.org", "-c", "init.defaultBranch=main")
-_GIT += ("-c", "core.hooksPath=/dev/null", "-c", "advice.addEmbeddedRepo=false")
+_GIT = (
+    "git", "-c", "user.name=Eve", "-c", "user.email=eve@example.org", "-c", "init.defaultBranch=main",
+    "-c", "core.hooksPath=/dev/null", "-c", "advice.addEmbeddedRepo=false",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,12 @@ from tests.hostile.repository import Repository
 from tests.patience import end_of
 from tests.support import BIN, Maestro
 
-
 CLIS = ("claude", "codex", "gemini")
 UNTRUSTED = 9  # exit code
 # Beside the repository: what Maestro, the agents and the tests themselves keep.
-_OWN = frozenset({"m", "claude", "codex", "gemini", "config", "repository", "canary", "work", "calls", "copy"})
+_OWN = frozenset(
+    {"m", "claude", "codex", "gemini", "config", "repository", "canary", "work", "calls", "copy"}
+)
 
 _FAKE = """\
 #!/bin/sh
@@ -127,7 +128,7 @@ class Scene:
         for top, folders, files in os.walk(self.maestro.place):
             if top == str(self.maestro.place):
                 folders[:] = [name for name in folders if name not in _OWN]
-                files = [name for name in files if name not in _OWN]
+                files[:] = [name for name in files if name not in _OWN]
             for name in (*folders, *files):
                 path = Path(top) / name
                 link = os.readlink(path) if path.is_symlink() else ""
@@ -141,9 +142,7 @@ def staged(maestro: Maestro, names: Collection[str] = (), *, scripted: bool = Tr
     """Opens a scene; with `names` the repository brings only these files."""
     place = maestro.place.resolve()
     with _catching(place / "canary") as port, _stranger() as stranger:
-        repository = Repository(
-            place / "repository", place / "canary", place / "outside", stranger.pid, port
-        )
+        repository = Repository(place / "repository", place / "canary", place / "outside", stranger.pid, port)
         repository.outside.mkdir()
         (repository.outside / "notes.md").write_text("# Mine\n")
         (place / "keep").write_text("mine\n")

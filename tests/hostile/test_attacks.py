@@ -28,7 +28,10 @@ def test_trusted_it_works(maestro: Maestro, attack: Attack) -> None:
     with staged(maestro, attack.files) as scene:
         scene.trust()
         done = scene(*attack.words, timeout=120)
-        until(lambda: attack.evidence in scene.repository.evidence(), lambda: (done, scene.repository.evidence()))
+        until(
+            lambda: attack.evidence in scene.repository.evidence(),
+            lambda: (done, scene.repository.evidence()),
+        )
 
 
 @pytest.mark.parametrize("trusted", [False, True])
