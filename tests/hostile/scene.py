@@ -27,6 +27,12 @@ from tests.support import BIN, Maestro
 
 CLIS = ("claude", "codex", "gemini")
 UNTRUSTED = 9  # exit code
+_SCREENS = Path(__file__).parent.parent / "agents" / "screens"
+_DIALOGS = {
+    "claude": "claude/2.1.325/dialog_trust.ansi",
+    "codex": "codex/0.166.0/trust.ansi",
+    "gemini": "gemini/0.61.0/35_trust.txt",
+}
 # Beside the repository: what Maestro, the agents and the tests themselves keep.
 _OWN = frozenset(
     {"m", "claude", "codex", "gemini", "config", "repository", "canary", "work", "calls", "copy"}
@@ -59,7 +65,7 @@ if [ -n "$headless" ]; then
   echo '{{"type":"result","subtype":"success","is_error":false,"result":"no","session_id":"x"}}'
   exit 0
 fi
-echo "Do you trust the files in this folder?"
+cat {screen}
 exec sleep 600
 """
 # Of the user's own: a tool that leaves evidence when it is handed something.
@@ -175,6 +181,7 @@ def _install_clis(maestro: Maestro, repository: Repository) -> None:
             outside=repository.outside,
             repository=repository.folder,
             mark=MARK,
+            screen=_SCREENS / _DIALOGS[name],
         )
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)

@@ -36,7 +36,9 @@ class Place:
 
     def __init__(self, fleet: RealFleet, folder: Path, names: tuple[str, ...]) -> None:
         self.fleet = fleet
-        self.repository = Repository(folder / "repository", folder / "canary", folder / "outside")
+        self.repository = Repository(
+            folder / "repository", folder / "canary", folder / "outside", port=fleet.api.port
+        )
         folder.mkdir()
         self.repository.make(names)
 
