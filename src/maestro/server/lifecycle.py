@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 START_SECONDS = 30.0
+_UNNAMED_SECONDS = 2.0  # that a daemon may take to write its record, or to end after it removed it
 _PAUSE_SECONDS = 0.02
 _STARTS = 3
 
@@ -183,11 +184,21 @@ def stop(home: homes.Home, timeout: float = 30.0, *, force: bool = False) -> boo
     Without `force` it finishes what it accepted. Only the very process that the record names is signalled, and only if
     it holds the daemon's lock.
     """
-    record = read_record(home)
-    process = processes.recorded(record) if record is not None else None
     number = signal.SIGKILL if force else signal.SIGTERM
-    if process is None or not processes.send_signal(process, number, lambda pid: _holds_lock(pid, home)):
-        return _await_unknown(home, 0.0 if force else timeout)
+    deadline = time.monotonic() + (_UNNAMED_SECONDS if force else timeout)
+    is_first = True
+    while (process := _signalled(home, number)) is None:
+        # One that begins or ends just now has no record. One that was asked to stop ends without a signal.
+        if not is_running(home):
+            return not is_first
+        if time.monotonic() >= deadline:
+            raise errors.DaemonError(
+                f"A daemon is running, but {home.daemon_record} does not say which process it is: pid, start time and "
+                "boot id must be those of the process that holds its lock. Nothing was ended.",
+                hint=f"Find it with: fuser {home.daemon_lock}",
+            )
+        is_first = False
+        time.sleep(_PAUSE_SECONDS)
     if not processes.wait_for_end(process.pid, timeout):
         raise errors.TimedOut(
             f"The daemon (pid {process.pid}) is still finishing what it accepted.",
@@ -196,24 +207,15 @@ def stop(home: homes.Home, timeout: float = 30.0, *, force: bool = False) -> boo
     return True
 
 
-def _holds_lock(pid: int, home: homes.Home) -> bool:
-    return is_running(home) and processes.writes_to(pid, home.daemon_lock)
+def _signalled(home: homes.Home, number: signal.Signals) -> processes.ProcessId | None:
+    """Signals the daemon that the record names, and returns it; None, and nobody is signalled, where it is no daemon."""
 
+    def holds_lock(pid: int) -> bool:
+        return is_running(home) and processes.writes_to(pid, home.daemon_lock)
 
-def _await_unknown(home: homes.Home, timeout: float) -> bool:
-    """Waits for the end of a daemon that its record does not name: it may have been asked to. False without one."""
-    if not is_running(home):
-        return False
-    deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
-        time.sleep(_PAUSE_SECONDS)
-        if not is_running(home):
-            return True
-    raise errors.DaemonError(
-        f"A daemon is running, but {home.daemon_record} does not say which process it is: pid, start time and boot id "
-        "must be those of the process that holds its lock. Nothing was ended.",
-        hint=f"Find it with: fuser {home.daemon_lock}",
-    )
+    record = read_record(home)
+    process = processes.recorded(record) if record is not None else None
+    return process if process is not None and processes.send_signal(process, number, holds_lock) else None
 
 
 def take_lock(path: str) -> int | None:
