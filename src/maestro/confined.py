@@ -80,6 +80,15 @@ class Folder:
         finally:
             os.close(descriptor)
 
+    def read_end(self, name: str, most: int) -> bytes:
+        """Return the last `most` bytes of a file."""
+        descriptor = self.open(name, os.O_RDONLY)
+        try:
+            os.lseek(descriptor, max(0, os.fstat(descriptor).st_size - most), os.SEEK_SET)
+            return _read(descriptor, most)
+        finally:
+            os.close(descriptor)
+
     def status(self, name: str) -> os.stat_result:
         """Return what the name itself is; of a link, that it is one."""
         return os.stat(self._name(name), dir_fd=self.descriptor, follow_symlinks=False)
@@ -125,8 +134,9 @@ class Folder:
         os.rename(self._name(name), self._name(new), src_dir_fd=self.descriptor, dst_dir_fd=to.descriptor)
 
     def link(self, name: str, to: Folder, new: str) -> None:
-        """Give a regular file a second name."""
-        os.close(self.open(name, os.O_RDONLY))
+        """Give a file a second name."""
+        if stat.S_ISLNK(self.status(name).st_mode):
+            raise _leads_out(self._path(name), self._path(name))
         os.link(
             self._name(name),
             self._name(new),
@@ -263,12 +273,9 @@ def read(path: str, most: int = MOST_READ) -> bytes:
 
 def read_end(path: str, most: int) -> bytes:
     """Return the last `most` bytes of a file."""
-    descriptor = open_file(path, os.O_RDONLY)
-    try:
-        os.lseek(descriptor, max(0, os.fstat(descriptor).st_size - most), os.SEEK_SET)
-        return _read(descriptor, most)
-    finally:
-        os.close(descriptor)
+    place, name = parent(path)
+    with place:
+        return place.read_end(name, most)
 
 
 def status(path: str) -> os.stat_result:

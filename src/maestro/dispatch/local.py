@@ -21,13 +21,13 @@ from maestro.dispatch.run import (
     carry_out,
     check,
     mark_of,
-    read_output,
+    read_outputs,
     record_failure,
     record_result,
     record_start,
     this_process,
 )
-from maestro.dispatch.runs import COMMAND, STDERR_FILE, STDOUT_FILE, Run, RunResult, result_of
+from maestro.dispatch.runs import COMMAND, STDOUT_FILE, Run, RunResult, result_of
 from maestro.errors import MaestroError, TimedOut
 from maestro.files import write_atomically
 
@@ -101,9 +101,10 @@ class LocalEngine:
 
     def _told(self, run: Run, folder: str) -> RunResult | None:
         """What its output says, where that is whole."""
+        stdout, stderr = read_outputs(folder)
         output = Output(
-            stdout=read_output(os.path.join(folder, STDOUT_FILE)),
-            stderr=read_output(os.path.join(folder, STDERR_FILE)),
+            stdout=stdout,
+            stderr=stderr,
             exit_code=0,
             ended_at=_changed_at(os.path.join(folder, STDOUT_FILE)),
         )

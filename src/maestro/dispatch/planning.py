@@ -189,22 +189,22 @@ def _isolation(order: Order, goes_on: Batch | None) -> Isolation:
 def _read_prompts(folder: str, goes_on: Batch | None) -> tuple[list[str], dict[str, bytes]]:
     place = os.path.join(folder, PROMPTS)
     try:
-        with confined.folder(place) as opened:
-            entries = [name for name in opened.names() if not stat.S_ISDIR(opened.status(name).st_mode)]
+        opened = confined.folder(place)
     except FileNotFoundError as error:
         if goes_on is None:
             raise NotFound(
                 f"No prompts directory found at {place}.", hint="Write a prompt per agent there: AGENT.txt"
             ) from error
-        entries = []  # they were cleaned up when every agent had finished
-    known = {agent.prompt for agent in goes_on.agents} if goes_on else set()
-    files = prompt_files(entries, place) if entries or not known else []
-    texts = {}
-    for file in files:
-        try:
-            texts[file] = confined.read(os.path.join(place, file))
-        except OSError as error:
-            raise InvalidInput(f"Prompt file {file} cannot be read: {error.strerror}.") from error
+        return [], {}  # they were cleaned up when every agent had finished
+    with opened:
+        entries = [name for name in opened.names() if not stat.S_ISDIR(opened.status(name).st_mode)]
+        files = prompt_files(entries, place) if entries or goes_on is None else []
+        texts = {}
+        for file in files:
+            try:
+                texts[file] = opened.read(file)
+            except OSError as error:
+                raise InvalidInput(f"Prompt file {file} cannot be read: {error.strerror}.") from error
     return files, texts
 
 

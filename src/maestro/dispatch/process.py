@@ -18,6 +18,7 @@ from functools import cache
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from maestro import cgroup, confined, processes
+from maestro.confined import Folder
 from maestro.errors import InvalidInput, NotFound, TimedOut
 from maestro.fleet.processtree import KILL_SECONDS, RUN_MARKER, end_tree
 from maestro.processes import ProcessId
@@ -129,10 +130,8 @@ def marked(env: Mapping[str, str], mark: str) -> dict[str, str]:
 def _spawn(program: Program) -> subprocess.Popen[bytes]:
     if not program.argv or any("\0" in word for word in (*program.argv, *program.env, *program.env.values())):
         raise InvalidInput("A program cannot be started with a NUL character in its words or variables.")
-    descriptors = [_open(program.stdin, os.O_RDONLY)]
+    descriptors = _open_all(program)
     try:
-        outputs = (program.stdout, program.stderr)
-        descriptors.extend(_open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) for path in outputs)
         return subprocess.Popen(
             program.argv,
             env=program.env,
@@ -154,8 +153,32 @@ def _spawn(program: Program) -> subprocess.Popen[bytes]:
             os.close(descriptor)
 
 
-def _open(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CLOEXEC) if path == os.devnull else confined.open_file(path, flags)
+def _open_all(program: Program) -> list[int]:
+    """Open its input and its outputs; most often they are in one folder, which is opened once."""
+    written = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    folders: dict[str, Folder] = {}
+    opened: list[int] = []
+    try:
+        for path, flags in (
+            (program.stdin, os.O_RDONLY),
+            (program.stdout, written),
+            (program.stderr, written),
+        ):
+            place, name = os.path.split(path)
+            if path == os.devnull:
+                opened.append(os.open(path, flags | os.O_CLOEXEC))
+                continue
+            if place not in folders:
+                folders[place] = confined.folder(place)
+            opened.append(folders[place].open(name, flags))
+    except BaseException:
+        for descriptor in opened:
+            os.close(descriptor)
+        raise
+    finally:
+        for folder in folders.values():
+            folder.close()
+    return opened
 
 
 async def _first_end(

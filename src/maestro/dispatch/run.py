@@ -34,6 +34,7 @@ from maestro.agents.headless import (
 )
 from maestro.agents.project_files import ActsOnProject
 from maestro.agents.registry import without_others_variables
+from maestro.confined import Folder
 from maestro.dispatch.prices import with_cost
 from maestro.dispatch.process import GRACE_SECONDS, Program, marked, now_ms, run_program
 from maestro.dispatch.runs import (
@@ -51,7 +52,7 @@ from maestro.dispatch.runs import (
     result_of,
 )
 from maestro.errors import Conflict, InvalidInput, MaestroError, NotFound
-from maestro.files import write_atomically, write_new
+from maestro.files import replace_in, write_atomically, write_new
 from maestro.home import locate
 from maestro.observe.stats import load_prices
 from maestro.trust.project import ONCE, ProjectTrust
@@ -166,12 +167,15 @@ def _is_trusted(run: Run, agent: Headless, env: Mapping[str, str]) -> bool:
 
 def begin(ready: Ready, prompt: bytes) -> None:
     """Make the folder with all that the agent needs. An id that is in use is a Conflict."""
-    try:
-        confined.make_new_folder(ready.folder)
-    except FileExistsError as error:
-        raise Conflict(f"There is a run {ready.run.id} already.", hint="Use another id.") from error
-    write_atomically(ready.request.prompt_path, prompt, durable=False, confined=True)
-    record_start(ready.run, ready.folder)
+    runs, name = confined.parent(ready.folder, make=True)
+    with runs:
+        try:
+            runs.make(name)
+        except FileExistsError as error:
+            raise Conflict(f"There is a run {ready.run.id} already.", hint="Use another id.") from error
+        with runs.below(name) as folder:
+            replace_in(folder, PROMPT_FILE, prompt, durable=False)
+            replace_in(folder, RUN_FILE, msgspec.json.encode(ready.run), durable=False)
 
 
 def record_start(run: Run, folder: str) -> None:
@@ -199,12 +203,9 @@ async def carry_out(ready: Ready, cancel: asyncio.Event, *, grace: float = GRACE
     except MaestroError as error:
         return record_failure(run, folder, error)
     ended_at = now_ms()
+    stdout, stderr = read_outputs(folder)
     output = Output(
-        stdout=read_output(program.stdout),
-        stderr=read_output(program.stderr),
-        exit_code=ended.exit_code,
-        signal=ended.signal,
-        ended_at=ended_at,
+        stdout=stdout, stderr=stderr, exit_code=ended.exit_code, signal=ended.signal, ended_at=ended_at
     )
     result = result_of(
         run,
@@ -299,12 +300,17 @@ def _is_alive(process: Process) -> bool:
     return processes.is_same(identity_of(process))
 
 
-def read_output(path: str) -> bytes:
-    """Return what a program printed, the end of it where it is long; nothing where it was not started."""
+def read_outputs(folder: str) -> tuple[bytes, bytes]:
+    """Return what a run's program printed, to stdout and stderr; of long output the end."""
+    with confined.folder(folder) as opened:
+        return _end_of(opened, STDOUT_FILE), _end_of(opened, STDERR_FILE)
+
+
+def _end_of(folder: Folder, name: str) -> bytes:
     try:
-        return confined.read_end(path, _MOST_READ)
+        return folder.read_end(name, _MOST_READ)
     except FileNotFoundError:
-        return b""
+        return b""  # it was not started
 
 
 def _read(path: str) -> bytes:
