@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import stat
 import threading
@@ -339,3 +340,43 @@ def test_a_folder_on_the_way_need_not_be_readable(project: Path) -> None:
         assert confined.read(str(project / "state" / "runs" / "f")) == b"new"
     finally:
         (project / "state").chmod(0o700)
+
+
+# Used everywhere.
+
+_KEEPS_FILES_IN_PROJECTS = ("dispatch", "chains", "coordinate", "cli")
+_WRITES = {
+    "makedirs",
+    "mkdir",
+    "rename",
+    "replace",
+    "unlink",
+    "remove",
+    "rmdir",
+    "link",
+    "symlink",
+    "chmod",
+    "truncate",
+}
+_ELSEWHERE = {
+    "dispatch/process.py: os.open",  # /dev/null
+    "coordinate/brains/headless.py: os.makedirs",  # in MAESTRO_HOME
+    "cli/main.py: os.open",  # /dev/null
+}
+
+
+def test_the_headless_half_writes_in_no_other_way() -> None:
+    """Every file that is written below a project goes through confined.py."""
+    found = set()
+    root = Path(confined.__file__).parent
+    for path in (path for name in _KEEPS_FILES_IN_PROJECTS for path in (root / name).rglob("*.py")):
+        where = path.relative_to(root)
+        for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
+            words = ast.unparse(call.func)
+            module, _, name = words.rpartition(".")
+            if name in {"write_atomically", "write_new"} or words in {"write_atomically", "write_new"}:
+                if not any(keyword.arg == "confined" for keyword in call.keywords):
+                    found.add(f"{where}: {words}")
+            elif (module == "os" and name in _WRITES | {"open"}) or (module == "shutil" and name != "which"):
+                found.add(f"{where}: {words}")
+    assert {one for one in found if "get_terminal_size" not in one} == _ELSEWHERE

@@ -112,8 +112,7 @@ def ask_to_end(folder: str, runner: Process) -> bool:
 @contextmanager
 def carrying_out(folder: str) -> Iterator[None]:
     """Has the run's log open meanwhile: by that others know who carries it out."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    log = os.open(os.path.join(folder, RUNNER_LOG), flags, 0o600)
+    log = confined.open_file(os.path.join(folder, RUNNER_LOG), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         yield
     finally:
