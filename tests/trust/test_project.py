@@ -102,6 +102,14 @@ def test_a_link_that_leads_out_is_the_projects_all_the_same(ground: Ground, plac
         ground.trust.read(str(ground.root / ".maestro" / "tools.toml"))
 
 
+def test_what_a_link_leads_to_is_not_shown(ground: Ground, place: Path) -> None:
+    (place / "key").write_text('{"key": "a secret of mine"}')
+    ground.write(".claude/settings.json").unlink()
+    (ground.root / ".claude" / "settings.json").symlink_to(place / "key")
+    (found,) = ground.trust.unconfirmed(acting_agents())
+    assert found.wants == (f"is a link to {os.path.realpath(place / 'key')}",)
+
+
 def test_a_file_outside_is_the_persons_own(ground: Ground, place: Path) -> None:
     (place / "own.yml").write_text("own")
     assert ground.trust.read(str(place / "own.yml")) == b"own"

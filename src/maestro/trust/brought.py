@@ -62,7 +62,10 @@ def brought_file(top: str, name: str) -> Brought | None:
         raise InvalidInput(
             f"{path} cannot be read: {error.strerror}.", hint="Mend it or move it away."
         ) from error
-    return Brought(name, digest, wants_of(name, head))
+    # What a link leads to is not the project's, and need not be shown: it may be a key.
+    real = os.path.realpath(path)
+    leads_out = not real.startswith(os.path.realpath(top) + os.sep)
+    return Brought(name, digest, (f"is a link to {real}",) if leads_out else wants_of(name, head))
 
 
 def digest_of(content: bytes) -> str:
