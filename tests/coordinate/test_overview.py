@@ -26,7 +26,7 @@ def session(name: str = "one", status: SessionStatus = "working", **fields: Any)
     known: dict[str, Any] = {
         "id": f"sess_{name}", "project_id": "proj_1", "name": name, "role": "worker", "agent": "claude",
         "status": status, "parent_session_id": None, "task_ids": (), "cwd": "/work", "host": "h", "model": None,
-        "mode": None, "transcript_id": None, "transcript_path": None, "environment": {}, "place": None,
+        "mode": None, "network": False, "transcript_id": None, "transcript_path": None, "environment": {}, "place": None,
         "worktree": None, "pid": None, "last_report": None, "created_at": NOW - 900_000,
         "updated_at": NOW - 100_000, "ended_at": None,
     }  # fmt: skip

@@ -13,6 +13,7 @@ from maestro.fleet.control import Control
 from maestro.fleet.facts import ServerId
 
 _PAUSES = (0.0, 0.02, 0.1, 0.5, 1.0, 2.0)
+_START_PAUSES = (0.02, 0.1, 0.5)
 _IGNORED_NOTICES = (b"%output ", b"%extended-output ", b"%layout-change ", b"%session-changed ")
 
 
@@ -47,7 +48,19 @@ class Connection:
         async with self._one_at_a_time:
             if self._control is None or not self._control.alive:
                 self._closed = False
-                await self._connect(may_start=may_start)
+                await self._start(may_start=may_start)
+
+    async def _start(self, *, may_start: bool) -> None:
+        """Connects. A server that was killed may still take a connection in its last moment: then one that may be started
+        is tried again, since nothing was asked of it yet."""
+        for pause in _START_PAUSES if may_start else ():
+            try:
+                await self._connect(may_start=True)
+            except DaemonError:
+                await asyncio.sleep(pause)
+            else:
+                return
+        await self._connect(may_start=may_start)
 
     async def control(self) -> Control:
         if (self._control is None or not self._control.alive) and self._reconnecting is not None:
@@ -83,9 +96,12 @@ class Connection:
             pid, self.hidden_pane = reading.words_of(answer[0].lines, 2)
             self.server = ServerId(int(pid), processes.start_time(int(pid)) or 0)
             await asyncio.gather(*(control.ask(line, 1) for line in self._prepare))
-        except BaseException:
+        except BaseException as error:
             self._control = None
             control.close()
+            if isinstance(error, DaemonError):
+                # Its end is awaited, or a process of ours would be left that nobody knows.
+                await control.ended
             raise
 
     def _notice(self, line: bytes) -> None:

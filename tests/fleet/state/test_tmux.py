@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import signal
+import socket
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,24 @@ async def test_a_server_that_was_killed_is_noticed_and_not_restarted(place: Path
         assert floor.tmux.server is None
         again = await floor.tmux.start()
         assert again != server
+
+
+@in_loop
+async def test_a_server_that_dies_while_it_is_greeted_is_started_anew(place: Path) -> None:
+    """A killed server may take a connection in its last moment."""
+    dying = socket.socket(socket.AF_UNIX)
+    dying.bind(str(place / "tmux"))
+    dying.listen()
+    greeted = asyncio.get_running_loop().run_in_executor(None, _greet_and_die, dying)
+    async with Floor(place) as floor:
+        await greeted
+        assert floor.tmux.server is not None
+        assert await floor.tmux.panes()
+
+
+def _greet_and_die(server: socket.socket) -> None:
+    server.accept()[0].close()
+    server.close()
 
 
 # tmux, whose hidden session ends just before the first question to it is read.
