@@ -254,6 +254,7 @@ class Crew(Roll):
             homes=homes,
             writable=(*([session.worktree.path] if session.worktree else []), *git.writable, *spool),
             protected=git.protected,
+            hidden=_temporary_folder(env),
             readable=(
                 *git.readable,
                 *toolchains.readable(env, (*homes, os.path.realpath(self.home.root))),
@@ -326,6 +327,12 @@ class Crew(Roll):
         pane = await self._pane_of(tmux, session.id) if tmux else None
         if tmux is not None and pane is not None:
             await tmux.kill_pane(pane.ref)
+
+
+def _temporary_folder(env: Mapping[str, str]) -> tuple[str, ...]:
+    """An isolated session has one of its own, in the place where programs look for it."""
+    path = os.path.realpath(env.get("TMPDIR") or "/")
+    return (path,) if path != "/" and os.path.isdir(path) else ()
 
 
 def _has_prompt(request: Spawn, session: Session) -> bool:

@@ -39,7 +39,7 @@ class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()  # inside what is emptied, what it must still read: its settings, its programs
     hidden: tuple[
         str, ...
-    ] = ()  # folders that it must not see: the tmux sockets' wherever it is, other agents' homes
+    ] = ()  # folders that it must not see: the temporary folder wherever it is, other agents' homes
     shares_terminal: bool = (
         False  # True: not alone in a pane, so it must not be able to type into what it shares
     )

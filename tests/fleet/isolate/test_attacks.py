@@ -54,6 +54,12 @@ GIT = {
 }
 
 
+# What is no attack, and must go on.
+WORK = {
+    "work: its temporary folder": 'touch "$TMPDIR/x" && rm "$TMPDIR/x"',
+    "work: a commit": "git commit -q --allow-empty -m x",
+    "work: a report": "maestro session report progress x",
+}
 VARIABLES = ("SSH_AUTH_SOCK", "TMUX", "TMUX_PANE", "DBUS_SESSION_BUS_ADDRESS", "GITHUB_TOKEN")
 
 
@@ -164,6 +170,7 @@ class Stage:
             "another's terminal": ("type_into", self.terminal()),
             "a signal to the daemon": ("signal", str(lifecycle.read_record(self.maestro.home)["pid"])),  # type: ignore[index]  # it runs
             "the memory of another process": ("trace", str(self.pid_of(victim))),
+            **{name: ("shell", line) for name, line in WORK.items()},
             "take the cover off the home": ("mount", str(home)),
             "become root of a namespace": (
                 "shell",
@@ -255,10 +262,17 @@ def test_nothing_outside_has_changed(stage: Stage) -> None:
 
 
 def test_every_attack_is_asked_for(stage: Stage) -> None:
-    assert set(stage.items) == {*ITEMS, *ONLY_INSIDE}
+    assert set(stage.items) == {*ITEMS, *ONLY_INSIDE, *WORK}
 
 
 @pytest.mark.parametrize("item", ONLY_INSIDE)
 def test_it_can_neither_uncover_nor_inherit_what_is_hidden(stage: Stage, item: str) -> None:
     assert not stage.inside[item]
     assert not stage.in_checkout[item]
+
+
+@pytest.mark.parametrize("item", WORK)
+def test_it_can_work(stage: Stage, item: str) -> None:
+    assert stage.inside[item]
+    # Without a worktree it does not commit: git would run what it wrote beside.
+    assert bool(stage.in_checkout[item]) is (item != "work: a commit")
