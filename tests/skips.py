@@ -43,6 +43,9 @@ ROOT = Lack("It needs root", "Run `make test` as root.")
 NO_ROOT = Lack("Root may read everything", "Run `make test` as a user without root.")
 MOUNTS = Lack("Root may not mount here", "Run `make test` as root of a whole machine.")
 PYTHON_FOR_ALL = Lack("There is no Python that another user may run", _install("python3"))
+ABSTRACT_SOCKETS = Lack(
+    "Linux closes abstract sockets to a sandbox from 6.12 on", "Run `make test` on such a kernel."
+)
 GROUPS = Lack(
     "This user may not make control groups here", "Run `make test` as root, or in a desktop's terminal."
 )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import skips
 from tests.conftest import at
 from tests.fleet.isolate import attacker
 from tests.fleet.isolate.bubblewrap import needs_bwrap
@@ -244,7 +245,7 @@ ITEMS = (
 @pytest.mark.parametrize("item", ITEMS)
 def test_an_attack_is_refused_inside_and_succeeds_outside(stage: Stage, item: str) -> None:
     if item == "an abstract socket" and not has_scopes():
-        pytest.skip("Linux closes abstract sockets from 6.12 on. Run `make test` on such a machine.")
+        skips.skip_for(skips.ABSTRACT_SOCKETS)
     if item not in ROOT_ONLY or os.geteuid() == 0:
         assert stage.outside[item], "an attack that fails anyway proves nothing"
     for got in (stage.inside, stage.in_checkout):
