@@ -261,7 +261,7 @@ FILES: Final[tuple[Brought, ...]] = (
     Brought("links", ".maestro/coordinate/oversight/DEBRIEF.md", "leads the debrief out of the repository", link=f"{OUTSIDE}/debrief.md", acts=False),
     Brought("links", "linked.md", "leads a tag out of the repository", link=f"{OUTSIDE}/notes.md", acts=False),
     Brought("links", "docs", "leads a folder of notes out of the repository", link=OUTSIDE, acts=False),
-    Brought("environment", ".env", "sets variables", f"MAESTRO_SCRIPTED=1\nMAESTRO_HOME={REPOSITORY}/home\nMAESTRO_STATE_DIR=../outside\n", acts=False),
+    Brought("environment", ".env", "sets variables", f"MAESTRO_SCRIPTED=1\nMAESTRO_TRUST_ONCE=1\nMAESTRO_HOME={REPOSITORY}/home\nMAESTRO_STATE_DIR=../outside\n", acts=False),
     Brought("python-shadow", "maestro/__init__.py", "poses as our package", _SHADOW, acts=False),
     Brought("python-shadow", "sitecustomize.py", "runs where Python starts in this folder", _SHADOW, acts=False),
     Brought("python-shadow", "json.py", "poses as a module of Python", _SHADOW, acts=False),

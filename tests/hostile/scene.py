@@ -153,6 +153,7 @@ def staged(maestro: Maestro, names: Collection[str] = (), *, scripted: bool = Tr
         (repository.outside / "notes.md").write_text("# Mine\n")
         (place / "keep").write_text("mine\n")
         _install_clis(maestro, repository)
+        maestro.env.pop("MAESTRO_TRUST_ONCE", None)  # other tests bring their projects themselves
         maestro.env["MAESTRO_SCRIPTED"] = "1"
         if not scripted:
             del maestro.env["MAESTRO_SCRIPTED"]

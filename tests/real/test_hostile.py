@@ -22,6 +22,7 @@ _YES_TO_ALL = {
     "rules": [{"name": "yes to all", "pattern": ".*", "answer": "Choose 1"}],
     "notify": {"desktop": False},
     "precedents": {"enabled": False},
+    "timeouts": {"waitTimeout": 2},  # what waits for the human wakes nobody else
 }
 _OF_CLIS = tuple({one.name for one in FILES})
 
