@@ -63,21 +63,40 @@ class Answer(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def is_same(known: Question, seen: Question) -> bool:
-    """Whether two sightings, by a hook or on the screen, are of one dialog. It may have been moved on in between."""
+    """Whether a hook and a screen can mean one dialog. It may have been moved on in between, a screen may cut off its
+    words, and a hook does not know all of them. Two screens are told apart by `occurrence.likeness`."""
     if "permission" in (known.kind, seen.kind):
-        return known.kind == seen.kind and _overlap(_squashed(known.detail), _squashed(seen.detail))
+        return known.kind == seen.kind and _overlap(squashed(known.detail), squashed(seen.detail))
     if known.kind == "plan" or seen.kind == "plan":
         return known.kind == seen.kind
-    if seen.stage == "review" or known.stage == "review":
-        return True
+    if is_review(known) or is_review(seen):
+        return _is_reviewed(known, seen)
     if known.parts or seen.parts:
         return bool(_texts(known) & _texts(seen)) or _headers(known) == _headers(seen)
-    return _overlap(_squashed(known.text), _squashed(seen.text))
+    return _overlap(squashed(known.text), squashed(seen.text))
+
+
+def is_review(question: Question) -> bool:
+    """Whether a screen lists the answers, in place of what was asked."""
+    if question.stage != "review":
+        return False
+    return question.position >= len(question.parts) if question.kind == "several" else question.position > 0
+
+
+def _is_reviewed(known: Question, seen: Question) -> bool:
+    """A review is of the questions whose names or words it lists; one that lists none is of any that has parts."""
+    review, asked = (seen, known) if is_review(seen) else (known, seen)
+    if is_review(asked):
+        return _headers(known) == _headers(seen)
+    if review.kind == "several":
+        is_listed = not review.parts or bool(_texts(review) & _texts(asked))
+        return bool(asked.parts) and (is_listed or _headers(review) == _headers(asked))
+    return asked.kind == review.kind and _overlap(squashed(asked.text), squashed(review.detail))
 
 
 def is_unchanged(before: Question, now: Question) -> bool:
     """Whether a screen still asks exactly the same, wherever its cursor is. Stricter than `is_same`: “git push” is not
-    “git push --force”, however it goes on."""
+    “git push --force”, however it goes on, and the same question after other words is another one."""
     return _asked_words(before) == _asked_words(now)
 
 
@@ -100,7 +119,7 @@ def as_shown(answer: Answer, asked: Question, shown: Question) -> Answer | None:
 def _place(wanted: Option, options: tuple[Option, ...]) -> int | None:
     """Where an option stands, by its words; its digit where the list is so long that it is scrolled out of sight."""
     for place, option in enumerate(options, 1):
-        if _squashed(option.label) == _squashed(wanted.label):
+        if squashed(option.label) == squashed(wanted.label):
             return option.number or place
     return wanted.number if all(option.number != wanted.number for option in options) else None
 
@@ -140,10 +159,10 @@ def _numbered(options: tuple[Option, ...], shown: tuple[Option, ...]) -> tuple[O
     """The options in the agent's words, with the digits that the screen gives them, and those that the CLI adds."""
     if not options:
         return shown
-    digits = {_squashed(option.label): option for option in shown}
+    digits = {squashed(option.label): option for option in shown}
     numbered = tuple(
         msgspec.structs.replace(option, number=option.number or seen.number)
-        if (seen := digits.pop(_squashed(option.label), None))
+        if (seen := digits.pop(squashed(option.label), None))
         else option
         for option in options
     )
@@ -156,7 +175,7 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _texts(question: Question) -> set[str]:
-    return {_squashed(part.text) for part in question.parts or (question,) if part.text}
+    return {squashed(part.text) for part in question.parts or (question,) if part.text}
 
 
 def _headers(question: Question) -> tuple[str, ...]:
@@ -166,11 +185,12 @@ def _headers(question: Question) -> tuple[str, ...]:
 def _asked_words(question: Question) -> tuple[object, ...]:
     return (
         question.kind,
-        *map(_squashed, (question.text, question.detail)),
-        tuple(_squashed(option.label) for option in question.options),
+        *map(squashed, (question.text, question.header, question.tool, question.detail, question.preamble)),
+        tuple((squashed(option.label), squashed(option.description)) for option in question.options),
         tuple(map(_asked_words, question.parts)),
     )
 
 
-def _squashed(text: str) -> str:
+def squashed(text: str) -> str:
+    """Returns a text without its spaces: a screen breaks lines anywhere."""
     return "".join(text.split())

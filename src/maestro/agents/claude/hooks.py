@@ -129,7 +129,7 @@ def _ended(payload: Payload) -> Happening:
 
 
 def _asked(payload: Payload) -> Happening:
-    question = _question(text_of(payload.get("tool_name")), object_of(payload.get("tool_input")))
+    question = question_of(text_of(payload.get("tool_name")), object_of(payload.get("tool_input")))
     return Happening("asked", question=question, call_id=text_of(payload.get("tool_use_id")))
 
 
@@ -154,7 +154,8 @@ _READERS: Final = {
 # What is asked
 
 
-def _question(tool: str, asked: Record) -> Question:
+def question_of(tool: str, asked: Record) -> Question:
+    """Returns what a call of this tool asks of a person."""
     if tool == _ASKS:
         parts = tuple(_part(object_of(part)) for part in list_of(asked.get("questions")))
         if len(parts) == 1:

@@ -22,9 +22,9 @@ from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.records import Record, list_of, object_of, text_of
 
 _TELLS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
-_ASKS: Final = "request_user_input"
+ASKS: Final = "request_user_input"
 _FREE_TEXT: Final = "None of the above"
-_EDITS: Final = "apply_patch"
+EDITS: Final = "apply_patch"
 _TIMEOUT: Final = 30  # seconds; named, because the digest holds it
 _TIMEOUT_AT_THE_END: Final = 3  # Codex lets a SessionEnd hook run no longer
 _SESSION_FLAGS: Final = "/<session-flags>/config.toml"  # what Codex calls its command line
@@ -38,8 +38,8 @@ class Hooks:
         HookEvent("PreCompact"),
         HookEvent("PostCompact"),
         HookEvent("SessionEnd"),
-        HookEvent("PreToolUse", matcher=_ASKS),
-        HookEvent("PostToolUse", matcher=_ASKS),
+        HookEvent("PreToolUse", matcher=ASKS),
+        HookEvent("PostToolUse", matcher=ASKS),
         HookEvent("PermissionRequest"),
     )
     no_session_hooks: str = ""
@@ -126,14 +126,16 @@ def _ended(payload: Payload) -> Happening:
 
 
 def _asked(payload: Payload) -> Happening:
-    if text_of(payload.get("tool_name")) != _ASKS:
+    if text_of(payload.get("tool_name")) != ASKS:
         return Happening("other")
-    asked = [object_of(part) for part in list_of(object_of(payload.get("tool_input")).get("questions"))]
-    parts = tuple(_part(part) for part in asked)
-    question = (
-        parts[0] if len(parts) == 1 else Question("several", parts[0].text if parts else "", parts=parts)
-    )
+    question = question_of(object_of(payload.get("tool_input")))
     return Happening("asked", question=question, call_id=text_of(payload.get("tool_use_id")))
+
+
+def question_of(given: Record) -> Question:
+    """Returns what a call of `request_user_input` asks."""
+    parts = tuple(_part(object_of(part)) for part in list_of(given.get("questions")))
+    return parts[0] if len(parts) == 1 else Question("several", parts[0].text if parts else "", parts=parts)
 
 
 def _part(part: Record) -> Question:
@@ -152,7 +154,7 @@ def _permission(payload: Payload) -> Happening:
     given = object_of(payload.get("tool_input"))
     command = text_of(given.get("command"))
     # The screen shows an edit in other words than the patch.
-    detail, preamble = ("", command) if tool == _EDITS else (command, "")
+    detail, preamble = ("", command) if tool == EDITS else (command, "")
     question = Question(
         "permission",
         f"May it use {tool}?" if tool else "May it go on?",

@@ -15,8 +15,8 @@ from maestro.agents.hooks import Happening, HookEvent, Payload, additional_conte
 from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.records import Record, list_of, object_of, text_of
 
-_ASKS: Final = "ask_user"
-_PLANS: Final = "exit_plan_mode"
+ASKS: Final = "ask_user"
+PLANS: Final = "exit_plan_mode"
 _SAID_NOTHING: Final = "[no response text]"
 
 
@@ -25,8 +25,8 @@ class Hooks:
         HookEvent("SessionStart"),
         HookEvent("BeforeAgent", answers=True),
         HookEvent("AfterAgent"),
-        HookEvent("BeforeTool", matcher=_ASKS),
-        HookEvent("AfterTool", matcher=_ASKS),
+        HookEvent("BeforeTool", matcher=ASKS),
+        HookEvent("AfterTool", matcher=ASKS),
         HookEvent("Notification"),
         HookEvent("SessionEnd"),
     )
@@ -78,13 +78,15 @@ def _ended(payload: Payload) -> Happening:
 
 
 def _asked(payload: Payload) -> Happening:
-    if text_of(payload.get("tool_name")) != _ASKS:
+    if text_of(payload.get("tool_name")) != ASKS:
         return Happening("other")
-    asked = [object_of(part) for part in list_of(object_of(payload.get("tool_input")).get("questions"))]
-    parts = tuple(_part(part) for part in asked)
-    if len(parts) == 1:
-        return Happening("asked", question=parts[0])
-    return Happening("asked", question=Question("several", parts[0].text if parts else "", parts=parts))
+    return Happening("asked", question=question_of(object_of(payload.get("tool_input"))))
+
+
+def question_of(given: Record) -> Question:
+    """Returns what a call of `ask_user` asks."""
+    parts = tuple(_part(object_of(part)) for part in list_of(given.get("questions")))
+    return parts[0] if len(parts) == 1 else Question("several", parts[0].text if parts else "", parts=parts)
 
 
 def _part(part: Record) -> Question:
@@ -105,17 +107,17 @@ def _part(part: Record) -> Question:
 
 
 def _answered(payload: Payload) -> Happening:
-    return Happening("answered" if text_of(payload.get("tool_name")) == _ASKS else "other")
+    return Happening("answered" if text_of(payload.get("tool_name")) == ASKS else "other")
 
 
 def _notified(payload: Payload) -> Happening:
     """A confirmation. Which options there are, only the screen tells; a question has a hook of its own."""
     details = object_of(payload.get("details"))
     kind = text_of(details.get("type"))
-    if text_of(payload.get("notification_type")) != "ToolPermission" or kind in {"", _ASKS}:
+    if text_of(payload.get("notification_type")) != "ToolPermission" or kind in {"", ASKS}:
         return Happening("other")
     title = text_of(details.get("title"))
-    if kind == _PLANS:
+    if kind == PLANS:
         return Happening("asked", question=Question("plan", title))
     question = Question(
         "permission",
