@@ -45,6 +45,7 @@ def _one_alike(before: Question, now: Question) -> Likeness:
             _names_alike(before.header, now.header),
             _names_alike(before.tool, now.tool),
             _texts_alike(before.detail, now.detail),
+            _texts_alike(before.inputs, now.inputs),
             _options_alike(before.options, now.options),
         ]
     )
@@ -89,7 +90,9 @@ def _option_alike(one: Option, other: Option) -> Likeness:
     if one.is_free_text and other.is_free_text:
         return "same"
     labels = _texts_alike(one.label, other.label)
-    return _worst([labels, _texts_alike(one.description, other.description)])
+    # Only the row that the cursor is on shows its preview.
+    shown = _texts_alike(one.preview, other.preview) if one.preview and other.preview else "same"
+    return _worst([labels, _texts_alike(one.description, other.description), shown])
 
 
 def _by_place(options: Iterable[Option]) -> dict[int, Option]:

@@ -33,6 +33,7 @@ class Option(msgspec.Struct, frozen=True, rename="camel"):
     is_lasting: bool = False  # it changes what will be asked later: “always allow”, “don't ask again”
     is_chosen: bool = False  # ticked, in a multiple choice
     is_current: bool = False  # the cursor is on it
+    preview: str = ""  # what is shown beside it, or told of it besides its words
 
 
 class Question(msgspec.Struct, frozen=True, rename="camel"):
@@ -47,6 +48,8 @@ class Question(msgspec.Struct, frozen=True, rename="camel"):
     position: int = 0  # of several: which part is on the screen
     stage: Stage = "open"
     typed: str = ""  # what its free-text field holds
+    inputs: str = ""  # of a permission: the call's other arguments, and what the dialog shows of them
+    unread: str = ""  # what of it nobody has read, in a sentence; empty where all of it is here
 
     @property
     def free_text(self) -> Option | None:
@@ -134,9 +137,16 @@ def merged(known: Question, seen: Question, *, exact: bool) -> Question:
             preamble=words.preamble or place.preamble,
             detail=words.detail or place.detail,
             header=words.header or place.header,
+            inputs=words.inputs or place.inputs,
+            unread=_unread(words, place),
             parts=words.parts if len(words.parts) >= len(place.parts) else place.parts,
         )
     )
+
+
+def _unread(words: Question, place: Question) -> str:
+    """What neither sighting has: a hook has all that it tells, and may tell nothing of a plan."""
+    return place.unread if words.kind == "plan" and not words.detail else words.unread
 
 
 def settled(question: Question) -> Question:
@@ -161,7 +171,9 @@ def _numbered(options: tuple[Option, ...], shown: tuple[Option, ...]) -> tuple[O
         return shown
     digits = {squashed(option.label): option for option in shown}
     numbered = tuple(
-        msgspec.structs.replace(option, number=option.number or seen.number)
+        msgspec.structs.replace(
+            option, number=option.number or seen.number, preview=option.preview or seen.preview
+        )
         if (seen := digits.pop(squashed(option.label), None))
         else option
         for option in options

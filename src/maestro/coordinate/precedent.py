@@ -139,7 +139,13 @@ def _words(asked: Question) -> list[Any]:
         # A command's spaces can be a part of it.
         unicodedata.normalize("NFC", asked.detail.strip()),
         [
-            [_folded(option.label), _folded(option.description), option.is_free_text, option.is_lasting]
+            [
+                _folded(option.label),
+                _folded(option.description),
+                option.is_free_text,
+                option.is_lasting,
+                *([_folded(option.preview)] if option.preview else ()),
+            ]
             for option in asked.options
         ],
         [_words(part) for part in asked.parts],
@@ -158,7 +164,7 @@ def _is_whole(asked: Question) -> bool:
     """Whether all of its words are there."""
     if not asked.detail.strip() and (asked.kind in _DETAILED or not asked.text.strip()):
         return False
-    labels = (text for option in asked.options for text in (option.label, option.description))
+    labels = (text for option in asked.options for text in (option.label, option.description, option.preview))
     if any(map(_is_cut, (asked.text, asked.detail, *labels))):
         return False
     return bool(asked.preamble.strip()) or not _points_back(asked)

@@ -59,6 +59,7 @@ def read_permission(view: Layout, start: int) -> Question | None:
         preamble=said_before(view, start),
         tool=_TOOLS.get(title, ""),
         detail=_detail(view, title_at + 1, asked_at) if is_whole else "",
+        inputs=_contents(view, title_at, asked_at) if is_whole else "",
         stage="typing" if typed is not None else "open",
         typed=typed or "",
     )
@@ -120,6 +121,14 @@ def _detail(view: Layout, start: int, end: int) -> str:
     return unwrapped(shown, view.width).strip()
 
 
+def _contents(view: Layout, title_at: int, end: int) -> str:
+    """What would be written into a file, as far as the dialog shows it."""
+    if view.lines[title_at].strip() not in _FILE_DIALOGS:
+        return ""
+    shown = [line for line in view.lines[title_at + 2 : end] if not INNER_RULE.match(line)]
+    return "\n".join(line.strip() for line in shown).strip("\n")
+
+
 def _says_what(view: Layout, at: int) -> bool:
     line = view.lines[at]
     if not line.strip() or line.strip() == "This command requires approval":
@@ -151,6 +160,7 @@ def read_plan(view: Layout, start: int) -> Question | None:
     # A long plan scrolls: its lower dashes are not there.
     plan_end = dashes[-1] if len(dashes) > 1 else _last_rule(view, start, found.first)
     plan = view.lines[dashes[0] + 1 : plan_end] if dashes else ()
+    is_whole = len(dashes) != 1 and not any(_SCROLL_MARK.search(line) for line in plan)
     return Question(
         "plan",
         text=asked if asked.endswith("?") else title,
@@ -160,6 +170,7 @@ def read_plan(view: Layout, start: int) -> Question | None:
         detail=unwrapped([_SCROLL_MARK.sub("", line) for line in plan], view.width),
         stage="typing" if options[-1].is_free_text and options[-1].is_current else "open",
         typed=typed,
+        unread="" if is_whole else "The plan goes on where the screen ends.",
     )
 
 

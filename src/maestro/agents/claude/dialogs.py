@@ -23,6 +23,7 @@ _LEAVE_ROW: Final = re.compile(rf"(?:{SIGN} |  ) {{3}}(?:Submit|Next)$")
 INNER_RULE: Final = re.compile(r"\s*[─╌]{8,}$")
 MARGIN: Final = re.compile(r"\s*│ ")  # before each line of a text that takes several
 _PREVIEW: Final = "n to add notes"
+_UNSEEN_PREVIEWS: Final = "The previews of its other options are not on the screen."
 
 
 class Rows(NamedTuple):
@@ -130,8 +131,10 @@ def read_choice(view: Layout, start: int) -> Question | None:
     text = text_between(view, tabs_at + (1 if tabs else 0), found.first)
     is_multiple = any(_checkbox(view.lines[at]) for at in range(found.first, found.end))
     options = found.options
-    typed = ""
-    if _PREVIEW not in hints:
+    typed = unread = ""
+    if _PREVIEW in hints:
+        options, unread = _with_preview(view, found), _UNSEEN_PREVIEWS
+    else:
         options, typed = _with_freetext_between(view, found)
     current = next((option for option in options if option.is_current), None)
     question = Question(
@@ -142,8 +145,25 @@ def read_choice(view: Layout, start: int) -> Question | None:
         preamble=said_before(view, start),
         stage="typing" if current and current.is_free_text else "open",
         typed=typed,
+        unread=unread if len(options) > 1 else "",
     )
     return question if len(tabs) < 2 else _among_several(question, tabs)
+
+
+def _with_preview(view: Layout, found: Rows) -> tuple[Option, ...]:
+    """The options, with what stands in the frame beside them: it belongs to the one that the cursor is on."""
+    edge = _preview_column(view, found.first, view.end)
+    if edge is None:
+        return found.options
+    shown: list[str] = []
+    for line in view.lines[found.first + 1 : view.end]:
+        if line[edge : edge + 1] != "│":
+            break
+        shown.append(line[edge + 1 :].strip().removesuffix("│").rstrip())
+    preview = "\n".join(shown)
+    return tuple(
+        replace(option, preview=preview) if option.is_current else option for option in found.options
+    )
 
 
 def _checkbox(line: str) -> bool:

@@ -20,7 +20,7 @@ import msgspec
 from maestro.agents.claude.dialogs import FREE_TEXT
 from maestro.agents.hooks import Happening, HookEvent, Payload, additional_context
 from maestro.agents.questions import Answer, Option, Question
-from maestro.agents.records import Record, list_of, object_of, text_of
+from maestro.agents.records import Record, list_of, object_of, rest_of, text_of, words_in
 
 _ASKS: Final = "AskUserQuestion"
 _PLANS: Final = "ExitPlanMode"
@@ -28,7 +28,23 @@ _TELLS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 _QUESTION_TOOLS: Final = f"{_ASKS}|{_PLANS}"
 # Seconds. The CLI ends a hook after its own default unless it is told a time; a dialog may stay open for days.
 _LONGEST_WAIT: Final = 7 * 24 * 3600
-_DETAILS: Final = ("command", "file_path", "notebook_path", "url", "query", "pattern", "path")
+# The argument of its own tools that tells what a call is for.
+_DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Bash": ("command",),
+    "Edit": ("file_path",),
+    "Glob": ("pattern",),
+    "Grep": ("pattern",),
+    "LS": ("path",),
+    "MultiEdit": ("file_path",),
+    "NotebookEdit": ("notebook_path",),
+    "Read": ("file_path",),
+    "WebFetch": ("url",),
+    "WebSearch": ("query",),
+    "Write": ("file_path",),
+}
+_HOW_LONG: Final = ("timeout", "run_in_background")  # of a command; it does the same
+_OPTION: Final = ("label", "description", "preview")
+_PART: Final = ("question", "header", "options", "multiSelect")
 _BACKGROUND_WORK_FINISHED: Final = "<task-notification>"  # a turn begins, but nobody asked for it
 _YES: Final = "Yes"
 _NO: Final = "No"
@@ -175,14 +191,20 @@ def question_of(tool: str, asked: Record) -> Question:
         options=(Option(_YES), Option(_NO)),
         header=text_of(asked.get("description")),
         tool=tool,
-        detail=_detail(asked),
+        detail=_detail(tool, asked),
+        inputs=_inputs(tool, asked),
     )
 
 
 def _part(part: Record) -> Question:
     options = [object_of(option) for option in list_of(part.get("options"))]
     numbered = tuple(
-        Option(text_of(option.get("label")), text_of(option.get("description")), number)
+        Option(
+            text_of(option.get("label")),
+            text_of(option.get("description")),
+            number,
+            preview=text_of(option.get("preview")) or words_in(option, _OPTION),
+        )
         for number, option in enumerate(options, start=1)
     )
     if not any(text_of(option.get("preview")) for option in options):
@@ -192,12 +214,19 @@ def _part(part: Record) -> Question:
         text_of(part.get("question")),
         options=numbered,
         header=text_of(part.get("header")),
+        inputs=words_in(part, _PART),
     )
 
 
-def _detail(asked: Record) -> str:
-    found = next((text_of(asked.get(key)) for key in _DETAILS if text_of(asked.get(key))), "")
-    return found or (msgspec.json.encode(asked).decode() if asked else "")
+def _detail(tool: str, asked: Record) -> str:
+    """What a call is for: one argument of the CLI's own tools, and all that another tool is given."""
+    found = next((text_of(asked.get(key)) for key in _DETAILS.get(tool, ()) if text_of(asked.get(key))), "")
+    return found or rest_of(asked, ())
+
+
+def _inputs(tool: str, asked: Record) -> str:
+    known = next((key for key in _DETAILS.get(tool, ()) if text_of(asked.get(key))), None)
+    return "" if known is None else rest_of(asked, (known, "description", *_HOW_LONG))
 
 
 # What is answered

@@ -19,12 +19,14 @@ from typing import Final
 
 from maestro.agents.hooks import Happening, HookEvent, Payload, told_by
 from maestro.agents.questions import Answer, Option, Question
-from maestro.agents.records import Record, list_of, object_of, text_of
+from maestro.agents.records import Record, list_of, object_of, rest_of, text_of, words_in
 
 _TELLS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 ASKS: Final = "request_user_input"
 _FREE_TEXT: Final = "None of the above"
 EDITS: Final = "apply_patch"
+_OPTION: Final = ("label", "description")
+_PART: Final = ("id", "question", "header", "options", "isOther", "isSecret")
 _TIMEOUT: Final = 30  # seconds; named, because the digest holds it
 _TIMEOUT_AT_THE_END: Final = 3  # Codex lets a SessionEnd hook run no longer
 _SESSION_FLAGS: Final = "/<session-flags>/config.toml"  # what Codex calls its command line
@@ -140,11 +142,22 @@ def question_of(given: Record) -> Question:
 
 def _part(part: Record) -> Question:
     options = [object_of(option) for option in list_of(part.get("options"))]
-    labels = [(text_of(option.get("label")), text_of(option.get("description"))) for option in options]
-    numbered = tuple(Option(label, about, number) for number, (label, about) in enumerate(labels, start=1))
+    numbered = tuple(
+        Option(
+            text_of(option.get("label")),
+            text_of(option.get("description")),
+            number,
+            preview=words_in(option, _OPTION),
+        )
+        for number, option in enumerate(options, start=1)
+    )
     free = Option(_FREE_TEXT, number=len(numbered) + 1, is_free_text=True)
     return Question(
-        "choice", text_of(part.get("question")), (*numbered, free), header=text_of(part.get("header"))
+        "choice",
+        text_of(part.get("question")),
+        (*numbered, free),
+        header=text_of(part.get("header")),
+        inputs=words_in(part, _PART),
     )
 
 
@@ -161,7 +174,8 @@ def _permission(payload: Payload) -> Happening:
         header=text_of(given.get("description")),
         preamble=preamble,
         tool=tool,
-        detail=detail,
+        detail=detail or (rest_of(given, ("description",)) if tool != EDITS else ""),
+        inputs=rest_of(given, ("command", "description")) if command else "",
     )
     return Happening("asked", question=question)
 

@@ -12,11 +12,18 @@ from typing import Final
 
 from maestro.agents.gemini.dialogs import ALL, FREE_TEXT
 from maestro.agents.hooks import Happening, HookEvent, Payload, additional_context, told_by
-from maestro.agents.questions import Answer, Option, Question
-from maestro.agents.records import Record, list_of, object_of, text_of
+from maestro.agents.questions import Answer, Option, Question, QuestionKind
+from maestro.agents.records import Record, list_of, object_of, rest_of, text_of, words_in
 
 ASKS: Final = "ask_user"
 PLANS: Final = "exit_plan_mode"
+_OPTION: Final = ("label", "description")
+_PART: Final = ("question", "header", "type", "options", "multiSelect", "placeholder", "unconstrainedHeight")
+_DETAILS: Final = (
+    *("type", "title", "command", "prompt", "fileDiff", "toolName"),
+    # The same again: the programs of the command, the file before and after the difference.
+    *("rootCommand", "rootCommands", "originalContent", "newContent", "isModifying"),
+)
 _SAID_NOTHING: Final = "[no response text]"
 
 
@@ -93,17 +100,23 @@ def _part(part: Record) -> Question:
     text, header = text_of(part.get("question")), text_of(part.get("header"))
     kind = text_of(part.get("type"))
     if kind == "text":
-        return Question("free_text", text, header=header)
+        return Question("free_text", text, header=header, inputs=words_in(part, _PART))
     given = [object_of(option) for option in list_of(part.get("options"))]
-    labels = [(text_of(option.get("label")), text_of(option.get("description"))) for option in given]
+    labels = [
+        (text_of(option.get("label")), text_of(option.get("description")), words_in(option, _OPTION))
+        for option in given
+    ]
     if kind == "yesno":
-        labels = [("Yes", ""), ("No", "")]
+        labels = [("Yes", "", ""), ("No", "", "")]
     is_multiple = part.get("multiSelect") is True and kind != "yesno"
     if is_multiple and len(labels) > 1:
-        labels.append((ALL, "Select all options"))
-    options = tuple(Option(label, about, number) for number, (label, about) in enumerate(labels, start=1))
+        labels.append((ALL, "Select all options", ""))
+    options = tuple(
+        Option(label, about, number, preview=rest) for number, (label, about, rest) in enumerate(labels, 1)
+    )
     free = Option(FREE_TEXT, number=len(options) + 1, is_free_text=True)
-    return Question("multi_choice" if is_multiple else "choice", text, (*options, free), header=header)
+    shown: QuestionKind = "multi_choice" if is_multiple else "choice"
+    return Question(shown, text, (*options, free), header=header, inputs=words_in(part, _PART))
 
 
 def _answered(payload: Payload) -> Happening:
@@ -126,6 +139,7 @@ def _notified(payload: Payload) -> Happening:
         preamble=text_of(details.get("fileDiff")),
         tool=text_of(details.get("toolName")) or kind,
         detail=text_of(details.get("command")) or text_of(details.get("prompt")),
+        inputs=rest_of(details, _DETAILS),
     )
     return Happening("asked", question=question)
 
