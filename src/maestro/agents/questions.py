@@ -30,6 +30,7 @@ class Option(msgspec.Struct, frozen=True, rename="camel"):
     description: str = ""
     number: int | None = None  # the digit that stands before it; none where only arrows reach it
     is_free_text: bool = False  # choosing it opens a field for words
+    takes_notes: bool = False  # words can be added to it when it is chosen
     is_lasting: bool = False  # it changes what will be asked later: “always allow”, “don't ask again”
     is_chosen: bool = False  # ticked, in a multiple choice
     is_current: bool = False  # the cursor is on it

@@ -31,6 +31,8 @@ _TOOLS: Final = {
     "Web Search": "WebSearch",
 }
 _FILE_DIALOGS: Final = frozenset({"Create file", "Overwrite file", "Edit file", "Edit notebook"})
+_AMEND: Final = "Tab to amend"
+_AMENDED: Final = ("Yes", "No")
 _PLAN_CHANGES: Final = "Tell Claude what to change"
 
 
@@ -51,10 +53,18 @@ def read_permission(view: Layout, start: int) -> Question | None:
     is_whole = start > 0
     title = view.lines[title_at].strip() if is_whole else ""
     options, typed = _with_amendment(view, found)
+    hints = view.last_paragraph() if typed is None else _AMEND
     return Question(
         "permission",
         text=unwrapped(view.lines[asked_at : found.first], view.width).strip(),
-        options=tuple(replace(option, is_lasting=_is_lasting(option.label)) for option in options),
+        options=tuple(
+            replace(
+                option,
+                is_lasting=_is_lasting(option.label),
+                takes_notes=option.label in _AMENDED and _AMEND in hints,
+            )
+            for option in options
+        ),
         header=title,
         preamble=said_before(view, start),
         tool=_TOOLS.get(title, ""),
@@ -94,7 +104,7 @@ def _with_amendment(view: Layout, found: Rows) -> tuple[tuple[Option, ...], str 
     """
     hints = view.last_paragraph()
     current = next((option for option in found.options if option.is_current), None)
-    if current is None or "Tab to amend" in hints or not hints.startswith("Esc to cancel"):
+    if current is None or _AMEND in hints or not hints.startswith("Esc to cancel"):
         return found.options, None
     opened = _AMENDABLE.match(current.label)
     if opened is None or _LASTING.search(current.label):

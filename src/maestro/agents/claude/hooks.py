@@ -188,7 +188,7 @@ def question_of(tool: str, asked: Record) -> Question:
     return Question(
         "permission",
         f"May it use {tool}?" if tool else "May it go on?",
-        options=(Option(_YES), Option(_NO)),
+        options=(Option(_YES, takes_notes=True), Option(_NO, takes_notes=True)),
         header=text_of(asked.get("description")),
         tool=tool,
         detail=_detail(tool, asked),
@@ -203,6 +203,7 @@ def _part(part: Record) -> Question:
             text_of(option.get("label")),
             text_of(option.get("description")),
             number,
+            takes_notes=part.get("multiSelect") is not True,
             preview=text_of(option.get("preview")) or words_in(option, _OPTION),
         )
         for number, option in enumerate(options, start=1)
@@ -239,21 +240,29 @@ def _answered(asked: Record, answer: Answer) -> Record | None:
     if not questions or len(parts) != len(questions):
         return None
     answers: Record = {}
+    notes: Record = {}
     for question, part in zip(questions, parts, strict=True):
         words = _words(_part(question), part)
         if words is None:
             return None
         answers[text_of(question.get("question"))] = words
-    return {"behavior": "allow", "updatedInput": {**asked, "answers": answers}}
+        if part.choices and part.text and question.get("multiSelect") is not True:
+            notes[text_of(question.get("question"))] = {"notes": part.text}
+    given = {**asked, "answers": answers, **({"annotations": notes} if notes else {})}
+    return {"behavior": "allow", "updatedInput": given}
 
 
 def _words(question: Question, answer: Answer) -> str | None:
     chosen = [_label(question, choice) for choice in answer.choices]
-    if None in chosen or (answer.text and question.free_text is None):
+    if None in chosen or (answer.text and not chosen and question.free_text is None):
         return None
     labels = [label for label in chosen if label is not None]
     if question.kind == "choice":
-        return answer.text or (labels[0] if len(labels) == 1 else None)
+        if not labels:
+            return answer.text or None
+        return labels[0] if len(labels) == 1 else None
+    if answer.text and question.free_text is None:
+        return None
     return ", ".join([*labels, answer.text] if answer.text else labels) or None
 
 

@@ -136,7 +136,7 @@ def _is_none(answer: Answer) -> bool:
 
 
 def _step_of_choice(question: Question, answer: Answer) -> Step | Cannot:
-    if answer.text:
+    if answer.text and not answer.choices:
         return _step_of_words(question, answer.text)
     if len(answer.choices) != 1:
         return Cannot("It takes exactly one option.")
@@ -144,14 +144,34 @@ def _step_of_choice(question: Question, answer: Answer) -> Step | Cannot:
     if option is None or option.number is None:
         return _no_such_option(question, answer.choices[0])
     if option.is_free_text:
-        return Cannot(f"Option {option.number} wants words.")
+        wants = Cannot(f"Option {option.number} wants words.")
+        return _step_of_words(question, answer.text) if answer.text else wants
+    if answer.text and not option.takes_notes:
+        return Cannot("It takes an option or words, not both.")
+    has_preview = question.kind == "choice" and question.free_text is None
+    if has_preview and (answer.text or question.stage == "typing"):
+        return _step_of_notes(question, option, answer.text)
     if question.stage == "typing":
         return _LEAVE_FIELD
-    has_preview = question.kind == "choice" and question.free_text is None
     if has_preview and option.is_current:
         return Step(f"select {option.label!r}", keys=("Enter",), is_final=True)
     note = f"go to {option.label!r}" if has_preview else f"choose {option.label!r}"
     return Step(note, keys=(str(option.number),), is_final=not has_preview)
+
+
+def _step_of_notes(question: Question, option: Option, text: str) -> Step | Cannot:
+    """Options with previews take notes: Enter chooses the option under the cursor, with what stands there."""
+    if question.stage != "typing":
+        if question.typed:
+            return _OTHER_WORDS
+        if not option.is_current:
+            return Step(f"go to {option.label!r}", keys=(str(option.number),))
+        return Step("open the notes", keys=("n",))
+    if not option.is_current or not text:
+        return _OTHER_WORDS
+    if not question.typed:
+        return _type(text)
+    return _SEND if field_holds(question.typed, text, _PASTED) else _OTHER_WORDS
 
 
 def _step_of_words(question: Question, text: str) -> Step | Cannot:

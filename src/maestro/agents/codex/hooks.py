@@ -147,6 +147,7 @@ def _part(part: Record) -> Question:
             text_of(option.get("label")),
             text_of(option.get("description")),
             number,
+            takes_notes=True,
             preview=words_in(option, _OPTION),
         )
         for number, option in enumerate(options, start=1)
