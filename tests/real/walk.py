@@ -258,9 +258,9 @@ def adopted(fleet: RealFleet, asked: Asked, words: str, *flags: str, refuses: st
 
     tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", fleet.cli.name, *flags)
     try:
-        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Mine")
-        fleet.until("it is there", lambda: fleet(*adopt).returncode, lambda code: code == 0)
-        session = fleet.json("session", "show", "Mine")
+        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Mine", "--json")
+        done = fleet.until("it is there", lambda: fleet(*adopt), lambda done: done.returncode == 0)
+        session = fleet.json("session", "show", json.loads(done.stdout)["id"])
         assert session["agent"] == fleet.cli.name
         fleet.until_status(session["id"], "finished")
         since = fleet.load(*asked.turns, says("All is answered."))
