@@ -138,8 +138,8 @@ def _has_lost(before: Question, now: Question) -> bool:
         if before.position != now.position:
             return False
         before, now = before.parts[before.position], now.parts[now.position]
-    ticks = {option.number for option in now.options if not option.is_chosen}
-    if any(option.is_chosen and option.number in ticks for option in before.options):
+    ticked, shown = _by_place(before.options), _by_place(now.options)
+    if any(ticked[place].is_chosen and not shown[place].is_chosen for place in ticked.keys() & shown.keys()):
         return True
     if before.typed and not now.typed:
         return True
