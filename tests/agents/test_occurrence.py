@@ -9,7 +9,7 @@ from hypothesis import given
 from msgspec.structs import replace
 from tests.agents.test_questions import ANY
 
-from maestro.agents.occurrence import Likeness, is_next_of, likeness
+from maestro.agents.occurrence import Likeness, is_as_answered, is_next_of, likeness
 from maestro.agents.questions import Option, Question, settled
 from maestro.agents.terminal import Step
 
@@ -121,6 +121,23 @@ def test_a_list_that_scrolls() -> None:
 )
 def test_where_a_step_can_lead(before: Question, step: Step, now: Question, is_next: bool) -> None:  # noqa: FBT001 - a table's column
     assert is_next_of(before, step, now) is is_next
+
+
+@pytest.mark.parametrize(
+    ("asked", "seen", "shown", "is_it"),
+    [
+        (RUN, RUN, RUN, True),
+        (RUN, RUN, replace(RUN, preamble="Another."), False),
+        (RUN, None, replace(RUN, preamble="Another."), True),  # a hook does not tell what was said before
+        (RUN, None, replace(RUN, detail="git pu"), True),  # cut off
+        (RUN, None, replace(RUN, detail="git push --force"), False),
+        (replace(RUN, detail=""), None, RUN, True),
+        (ASKED, None, replace(ASKED, text="Shall it go on? And delete all?"), False),
+        (TWO, None, TWO_LATER, True),
+    ],
+)
+def test_what_was_answered(asked: Question, seen: Question | None, shown: Question, is_it: bool) -> None:  # noqa: FBT001 - a table's column
+    assert is_as_answered(asked, seen, shown) is is_it
 
 
 @given(ANY, ANY)

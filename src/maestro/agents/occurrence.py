@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from maestro.agents.questions import Option, Question, is_review, squashed
+from maestro.agents.questions import Option, Question, is_review, is_unchanged, squashed
 from maestro.agents.terminal import Step
 
 Likeness = Literal[
@@ -24,6 +24,18 @@ def is_next_of(before: Question, step: Step, now: Question) -> bool:
     return (
         not step.is_final and likeness(before, now) == "same" and (step.undoes or not _has_lost(before, now))
     )
+
+
+def is_as_answered(asked: Question, seen: Question | None, shown: Question) -> bool:
+    """Whether a screen asks what was answered. Where only a hook had told of it, a screen may cut its words off, and
+    never shows more of them."""
+    if seen is not None:
+        return is_unchanged(seen, shown)
+    if asked.parts or asked.kind == "plan":
+        return True
+    is_permission = asked.kind == "permission"
+    told, read = (asked.detail, shown.detail) if is_permission else (asked.text, shown.text)
+    return not told or len(squashed(read)) <= len(squashed(told))
 
 
 def likeness(before: Question, now: Question) -> Likeness:

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from maestro.agents.occurrence import is_next_of, likeness
-from maestro.agents.questions import Answer, as_shown, is_same, is_unchanged
+from maestro.agents.occurrence import is_as_answered, is_next_of, likeness
+from maestro.agents.questions import Answer, as_shown, is_same
 from maestro.agents.questions import Question as Asked
 from maestro.agents.screen import Screen
 from maestro.agents.terminal import Cannot, Step
@@ -101,7 +101,7 @@ class Answering:
             shown = sight.screen.question
             if shown is None or not is_same(meant.asked, fit(shown)):
                 return _over(sight) if not done else _lost(done, f"{says(sight)}.")
-            if not done and seen is not None and not is_unchanged(seen, fit(shown)):
+            if not done and not is_as_answered(meant.asked, seen, fit(shown)):
                 return Outcome("failed", f"Its dialog has changed since: {says(sight)}.")
             told = as_shown(answer, meant.asked, fit(shown))
             step = _NO_SUCH if told is None else to.terminal.answer_step(sight.screen, told)
