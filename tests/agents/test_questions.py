@@ -83,6 +83,9 @@ def test_one_dialog_or_two(one: Question, other: Question, same: bool) -> None: 
         {"options": ON_SCREEN.options[:2]},
         {"options": (*ON_SCREEN.options[:2], Option("Never", number=3))},
         {"kind": "plan"},
+        {"preamble": "The backups shall be deleted."},
+        {"header": "Bash command"},
+        {"options": (Option("Yes", "and delete all", number=1), *ON_SCREEN.options[1:])},
     ],
 )
 def test_a_dialog_that_goes_on_is_another(change: dict[str, object]) -> None:
@@ -91,7 +94,7 @@ def test_a_dialog_that_goes_on_is_another(change: dict[str, object]) -> None:
 
 def test_a_cursor_that_moved_is_no_change() -> None:
     moved = tuple(msgspec.structs.replace(option, is_current=True) for option in ON_SCREEN.options)
-    redrawn = msgspec.structs.replace(ON_SCREEN, options=moved, preamble="scrolled", detail=" git\n  push ")
+    redrawn = msgspec.structs.replace(ON_SCREEN, options=moved, detail=" git\n  push ")
     assert is_unchanged(ON_SCREEN, redrawn)
 
 

@@ -27,10 +27,10 @@ DAYS = ask("Which days?", "Monday", "Tuesday", "Friday", multi=True)
     [
         (WHICH, ("2",), "Got: South"),
         (WHICH, ("Choose 1",), "Got: North"),
-        (WHICH, ("Choose 2: it is warmer",), "Got: Choose 2: it is warmer"),
+        (WHICH, ("Choose 2: it is warmer",), "Got: South"),
         (WHICH, ("neither;", "stay", "here"), "Got: neither; stay here"),
         (WHICH, ("--option", "1"), "Got: North"),
-        (WHICH, ("--option", "2", "--text", "warmer"), "Got: Choose 2: warmer"),
+        (WHICH, ("--option", "2", "--text", "warmer"), "Got: South"),
         (WHICH, ("--text", "42"), "Got: 42"),
         (DAYS, ("1,3",), "Got: Monday, Friday"),
         (DAYS, ("--option", "1, 2"), "Got: Monday, Tuesday"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any, cast
 
 from tests.real import walk
 from tests.real.fleet import RealFleet
@@ -90,7 +91,28 @@ def test_choice_by_its_key(fleet: RealFleet) -> None:
 
 
 def test_choice_with_a_reason(fleet: RealFleet) -> None:
-    walk.answered(fleet, CHOICE, "Choose 2: it is embedded", results=('="Choose 2: it is embedded"',))
+    walk.answered(fleet, CHOICE, "Choose 2: it is embedded", results=('="SQLite"', "it is embedded"))
+
+
+def test_a_preview_with_a_reason_by_keys(fleet: RealFleet) -> None:
+    """Without hooks, an option takes words where it has a preview; elsewhere that is said, and nothing is typed."""
+    options = [{**option, "preview": "+--+"} for option in cast("list[Any]", DATABASE["options"])]
+    call = calls("Look.", "AskUserQuestion", questions=[{**DATABASE, "options": options}])
+    walk.adopted(
+        fleet, Asked((call,), kind="choice"), "Choose 2: it is embedded", "--permission-mode", "default"
+    )
+    result = fleet.api.received()[-1].tool_results()[-1]
+    assert '="SQLite"' in result, result
+    assert "it is embedded" in result, result
+    walk.adopted(
+        fleet, CHOICE, "Choose 2", "--permission-mode", "default", refuses="Choose 2: it is embedded"
+    )
+    assert '="SQLite"' in fleet.api.received()[-1].tool_results()[-1]
+
+
+def test_a_permission_with_words(fleet: RealFleet) -> None:
+    walk.answered(fleet, runs("touch amended.txt"), "Choose 1: then list it", results=())
+    assert (fleet.work / "amended.txt").exists()
 
 
 def test_words_instead_of_a_choice(fleet: RealFleet) -> None:

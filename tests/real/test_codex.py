@@ -76,7 +76,8 @@ def test_choice_by_its_key(fleet: RealFleet) -> None:
 
 
 def test_choice_with_a_reason(fleet: RealFleet) -> None:
-    walk.answered(fleet, CHOICE, "Choose 2: it is embedded", results=("it is embedded",))
+    results = ('"SQLite"', "user_note: it is embedded")
+    walk.answered(fleet, CHOICE, "Choose 2: it is embedded", results=results)
 
 
 def test_words_instead_of_a_choice(fleet: RealFleet) -> None:

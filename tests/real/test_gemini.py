@@ -109,7 +109,12 @@ def test_choice_by_its_key(fleet: RealFleet) -> None:
 
 
 def test_choice_with_a_reason(fleet: RealFleet) -> None:
-    walk.answered(fleet, CHOICE, "Choose 2: it is embedded", results=('"0":"Choose 2: it is embedded"',))
+    """It takes an option or words, not both: that is said, and nothing is typed."""
+    session_id, _ = walk.seen(fleet, CHOICE)
+    walk.refused_words(fleet, session_id, "Choose 2: it is embedded")
+    fleet.tell(session_id, "Choose 2")
+    fleet.until_said(session_id, "All is answered.")
+    assert '"0":"SQLite"' in fleet.api.received()[-1].tool_results()[-1]
 
 
 def test_words_instead_of_a_choice(fleet: RealFleet) -> None:

@@ -128,6 +128,17 @@ def noticed(fleet: RealFleet, asked: Asked) -> None:
     assert (told["sessionId"], told["hasQuestion"], told["kind"]) == (session_id, True, asked.kind)
 
 
+def refused_words(fleet: RealFleet, session_id: str, words: str) -> None:
+    """Words beside an option that takes none are refused, and nothing is typed."""
+    before = fleet.json("session", "prompts", session_id)
+    screen = fleet.screen(session_id)["content"]
+    done = fleet("session", "prompt", session_id, "--message", words)
+    assert done.returncode != 0
+    assert "takes no words beside it" in done.stderr, done
+    assert fleet.json("session", "prompts", session_id) == before
+    assert fleet.screen(session_id)["content"] == screen
+
+
 def refused(fleet: RealFleet, asked: Asked, words: str) -> None:
     """A permission that is not given ends the turn, and is told as no longer asked."""
     session_id, _ = seen(fleet, asked)
@@ -233,8 +244,11 @@ def _bare(text: str) -> str:
     return text.strip().removeprefix("> ").strip("\u2060 ")
 
 
-def adopted(fleet: RealFleet, asked: Asked, words: str, *flags: str) -> None:
-    """One that a person runs in their own tmux is prompted, asks, and is answered; nothing of theirs is touched."""
+def adopted(fleet: RealFleet, asked: Asked, words: str, *flags: str, refuses: str = "") -> None:
+    """One that a person runs in their own tmux is prompted, asks, and is answered; nothing of theirs is touched.
+
+    With `refuses` it says first that it does not take this answer, and nothing is typed.
+    """
     socket = str(fleet.work.parent / "own")
 
     def tmux(*command: str) -> str:
@@ -244,15 +258,17 @@ def adopted(fleet: RealFleet, asked: Asked, words: str, *flags: str) -> None:
 
     tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", fleet.cli.name, *flags)
     try:
-        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Mine")
-        fleet.until("it is there", lambda: fleet(*adopt).returncode, lambda code: code == 0)
-        session = fleet.json("session", "show", "Mine")
+        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Mine", "--json")
+        done = fleet.until("it is there", lambda: fleet(*adopt), lambda done: done.returncode == 0)
+        session = fleet.json("session", "show", json.loads(done.stdout)["id"])
         assert session["agent"] == fleet.cli.name
         fleet.until_status(session["id"], "finished")
         since = fleet.load(*asked.turns, says("All is answered."))
         fleet.tell(session["id"], "begin")
         fleet.asked("begin", since=since)
         fleet.until_asked(session["id"])
+        if refuses:
+            refused_words(fleet, session["id"], refuses)
         fleet.tell(session["id"], words)
         fleet.until_said(session["id"], "All is answered.")
         assert tmux("list-clients") == ""

@@ -30,9 +30,11 @@ class Option(msgspec.Struct, frozen=True, rename="camel"):
     description: str = ""
     number: int | None = None  # the digit that stands before it; none where only arrows reach it
     is_free_text: bool = False  # choosing it opens a field for words
+    takes_notes: bool = False  # words can be added to it when it is chosen
     is_lasting: bool = False  # it changes what will be asked later: “always allow”, “don't ask again”
     is_chosen: bool = False  # ticked, in a multiple choice
     is_current: bool = False  # the cursor is on it
+    preview: str = ""  # what is shown beside it, or told of it besides its words
 
 
 class Question(msgspec.Struct, frozen=True, rename="camel"):
@@ -47,6 +49,8 @@ class Question(msgspec.Struct, frozen=True, rename="camel"):
     position: int = 0  # of several: which part is on the screen
     stage: Stage = "open"
     typed: str = ""  # what its free-text field holds
+    inputs: str = ""  # of a permission: the call's other arguments, and what the dialog shows of them
+    unread: str = ""  # what of it nobody has read, in a sentence; empty where all of it is here
 
     @property
     def free_text(self) -> Option | None:
@@ -63,21 +67,40 @@ class Answer(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def is_same(known: Question, seen: Question) -> bool:
-    """Whether two sightings, by a hook or on the screen, are of one dialog. It may have been moved on in between."""
+    """Whether a hook and a screen can mean one dialog. It may have been moved on in between, a screen may cut off its
+    words, and a hook does not know all of them. Two screens are told apart by `occurrence.likeness`."""
     if "permission" in (known.kind, seen.kind):
-        return known.kind == seen.kind and _overlap(_squashed(known.detail), _squashed(seen.detail))
+        return known.kind == seen.kind and _overlap(squashed(known.detail), squashed(seen.detail))
     if known.kind == "plan" or seen.kind == "plan":
         return known.kind == seen.kind
-    if seen.stage == "review" or known.stage == "review":
-        return True
+    if is_review(known) or is_review(seen):
+        return _is_reviewed(known, seen)
     if known.parts or seen.parts:
         return bool(_texts(known) & _texts(seen)) or _headers(known) == _headers(seen)
-    return _overlap(_squashed(known.text), _squashed(seen.text))
+    return _overlap(squashed(known.text), squashed(seen.text))
+
+
+def is_review(question: Question) -> bool:
+    """Whether a screen lists the answers, in place of what was asked."""
+    if question.stage != "review":
+        return False
+    return question.position >= len(question.parts) if question.kind == "several" else question.position > 0
+
+
+def _is_reviewed(known: Question, seen: Question) -> bool:
+    """A review is of the questions whose names or words it lists; one that lists none is of any that has parts."""
+    review, asked = (seen, known) if is_review(seen) else (known, seen)
+    if is_review(asked):
+        return _headers(known) == _headers(seen)
+    if review.kind == "several":
+        is_listed = not review.parts or bool(_texts(review) & _texts(asked))
+        return bool(asked.parts) and (is_listed or _headers(review) == _headers(asked))
+    return asked.kind == review.kind and _overlap(squashed(asked.text), squashed(review.detail))
 
 
 def is_unchanged(before: Question, now: Question) -> bool:
     """Whether a screen still asks exactly the same, wherever its cursor is. Stricter than `is_same`: “git push” is not
-    “git push --force”, however it goes on."""
+    “git push --force”, however it goes on, and the same question after other words is another one."""
     return _asked_words(before) == _asked_words(now)
 
 
@@ -100,7 +123,7 @@ def as_shown(answer: Answer, asked: Question, shown: Question) -> Answer | None:
 def _place(wanted: Option, options: tuple[Option, ...]) -> int | None:
     """Where an option stands, by its words; its digit where the list is so long that it is scrolled out of sight."""
     for place, option in enumerate(options, 1):
-        if _squashed(option.label) == _squashed(wanted.label):
+        if squashed(option.label) == squashed(wanted.label):
             return option.number or place
     return wanted.number if all(option.number != wanted.number for option in options) else None
 
@@ -115,9 +138,16 @@ def merged(known: Question, seen: Question, *, exact: bool) -> Question:
             preamble=words.preamble or place.preamble,
             detail=words.detail or place.detail,
             header=words.header or place.header,
+            inputs=words.inputs or place.inputs,
+            unread=_unread(words, place),
             parts=words.parts if len(words.parts) >= len(place.parts) else place.parts,
         )
     )
+
+
+def _unread(words: Question, place: Question) -> str:
+    """What neither sighting has: a hook has all that it tells, and may tell nothing of a plan."""
+    return place.unread if words.kind == "plan" and not words.detail else words.unread
 
 
 def settled(question: Question) -> Question:
@@ -140,10 +170,12 @@ def _numbered(options: tuple[Option, ...], shown: tuple[Option, ...]) -> tuple[O
     """The options in the agent's words, with the digits that the screen gives them, and those that the CLI adds."""
     if not options:
         return shown
-    digits = {_squashed(option.label): option for option in shown}
+    digits = {squashed(option.label): option for option in shown}
     numbered = tuple(
-        msgspec.structs.replace(option, number=option.number or seen.number)
-        if (seen := digits.pop(_squashed(option.label), None))
+        msgspec.structs.replace(
+            option, number=option.number or seen.number, preview=option.preview or seen.preview
+        )
+        if (seen := digits.pop(squashed(option.label), None))
         else option
         for option in options
     )
@@ -156,7 +188,7 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _texts(question: Question) -> set[str]:
-    return {_squashed(part.text) for part in question.parts or (question,) if part.text}
+    return {squashed(part.text) for part in question.parts or (question,) if part.text}
 
 
 def _headers(question: Question) -> tuple[str, ...]:
@@ -166,11 +198,12 @@ def _headers(question: Question) -> tuple[str, ...]:
 def _asked_words(question: Question) -> tuple[object, ...]:
     return (
         question.kind,
-        *map(_squashed, (question.text, question.detail)),
-        tuple(_squashed(option.label) for option in question.options),
+        *map(squashed, (question.text, question.header, question.tool, question.detail, question.preamble)),
+        tuple((squashed(option.label), squashed(option.description)) for option in question.options),
         tuple(map(_asked_words, question.parts)),
     )
 
 
-def _squashed(text: str) -> str:
+def squashed(text: str) -> str:
+    """Returns a text without its spaces: a screen breaks lines anywhere."""
     return "".join(text.split())

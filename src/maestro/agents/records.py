@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
 Record = dict[Any, Any]
 
 _PAIRS = object()
+_DEEPEST = 50
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = 253_402_300_799_999  # the last millisecond of the year 9999
 
@@ -55,6 +57,29 @@ def first_key(record: Record) -> tuple[str, Any]:
 
 def text_of(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def rest_of(record: Record, known: Collection[str]) -> str:
+    """Returns what a record holds besides the known keys, as JSON; nothing where that is nothing."""
+    rest = {key: value for key, value in record.items() if key not in known and isinstance(key, str)}
+    return json.dumps(rest, ensure_ascii=False, default=str) if any(map(_says, rest.values())) else ""
+
+
+def words_in(record: Record, known: Collection[str]) -> str:
+    """Returns every text that a record holds besides the known keys, at any depth, a line each."""
+    return "\n".join(_texts([value for key, value in record.items() if key not in known]))
+
+
+def _texts(value: object, depth: int = 0) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    # Nothing that a person reads lies deeper.
+    return [text for one in inner for text in _texts(one, depth + 1)] if depth < _DEEPEST else ["…"]
+
+
+def _says(value: object) -> bool:
+    return value not in (None, "", False, [], {})
 
 
 def object_of(value: object) -> Record:

@@ -13,7 +13,7 @@ from typing import Final, Protocol, runtime_checkable
 
 import msgspec
 
-from maestro.agents.questions import Answer
+from maestro.agents.questions import Answer, Question
 from maestro.agents.screen import Capture, Screen, ScreenState
 
 Key = str  # as tmux names it: "Enter", "Right", "1", "Escape", "BTab"
@@ -25,6 +25,11 @@ class Step(msgspec.Struct, frozen=True):
     note: str  # what it does, for the receipt
     keys: tuple[Key, ...] = ()
     text: str = ""
+    # It answers the dialog: nothing more is pressed after it, as whatever stands there then may be the next dialog.
+    is_final: bool = False
+    undoes: bool = (
+        False  # it takes something back: unticks, clears or leaves a field, goes back to a question
+    )
 
 
 class Cannot(msgspec.Struct, frozen=True):
@@ -43,6 +48,22 @@ class Submission(msgspec.Struct, frozen=True):
 class TitleReading(msgspec.Struct, frozen=True):
     state: ScreenState
     evidence: str
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A tool call that a line of the transcript tells of."""
+
+    id: str
+    question: Question | None = None  # what is asked for it, where the line holds its arguments
+    is_over: bool = False  # it has its result: whatever it asked was answered
+
+
+@runtime_checkable
+class TellsCalls(Protocol):
+    """A CLI whose transcript tells which of its calls are over."""
+
+    def calls(self, line: bytes) -> Sequence[Call]:
+        """The calls that this line tells of. Total: any bytes are a line."""
 
 
 @runtime_checkable

@@ -184,13 +184,14 @@ def _add_question(fields: _Fields, asked: Question, place: str = "") -> None:
     for number, option in enumerate(shown, 1):
         marks = ' lasts="yes"' if option.is_lasting else ""
         marks += ' takes-words="yes"' if option.is_free_text else ""
-        words = f"{option.label} — {option.description}" if option.description else option.label
+        words = " — ".join(filter(None, (option.label, option.description, option.preview)))
         fields.add(
             "option", _one_line(words), min(_OPTION, _OPTIONS // len(shown)), f' number="{number}"{marks}'
         )
     if len(asked.options) > _MOST_OPTIONS:
         fields.add("more-options", str(len(asked.options) - _MOST_OPTIONS), _NAME)
     fields.add("detail", asked.detail, _DETAIL)
+    fields.add("inputs", asked.inputs, _DETAIL)
     for number, part in enumerate(asked.parts if not place else (), 1):
         _add_question(fields, part, f' number="{number}"')
 

@@ -114,19 +114,20 @@ def _by_label(precedent: Precedent) -> str | None:
 
 def _meant(asked: Question, text: str) -> object:
     try:
-        return _told(parse_answer(text, asked))
+        return _told(asked, parse_answer(text, asked))
     except InvalidInput:
-        return _folded(text).casefold()
+        # A reason where the option takes none: the reason is not what was chosen.
+        chosen = _CHOOSE_BECAUSE.match(text.strip())
+        is_one = chosen is not None and asked.kind == "choice" and int(chosen[1]) <= len(asked.options)
+        return ((int(chosen[1]),), "") if chosen and is_one else _folded(text).casefold()
 
 
-def _told(answer: Answer) -> object:
+def _told(asked: Question, answer: Answer) -> object:
     if answer.parts:
-        return tuple(map(_told, answer.parts))
-    chosen = _CHOOSE_BECAUSE.match(answer.text)
-    if chosen and not answer.choices:
-        # A choice with a reason goes into the field for words; the reason is not what was chosen.
-        return ((int(chosen[1]),), "")
-    return (tuple(sorted(answer.choices)), _folded(answer.text).casefold())
+        return tuple(_told(part, given) for part, given in zip(asked.parts, answer.parts, strict=True))
+    # Words beside the one option that is chosen are its reason; in a multiple choice they are an answer more.
+    is_reason = bool(answer.choices) and asked.kind != "multi_choice"
+    return (tuple(sorted(answer.choices)), "" if is_reason else _folded(answer.text).casefold())
 
 
 def _words(asked: Question) -> list[Any]:
@@ -139,7 +140,13 @@ def _words(asked: Question) -> list[Any]:
         # A command's spaces can be a part of it.
         unicodedata.normalize("NFC", asked.detail.strip()),
         [
-            [_folded(option.label), _folded(option.description), option.is_free_text, option.is_lasting]
+            [
+                _folded(option.label),
+                _folded(option.description),
+                option.is_free_text,
+                option.is_lasting,
+                *([_folded(option.preview)] if option.preview else ()),
+            ]
             for option in asked.options
         ],
         [_words(part) for part in asked.parts],
@@ -158,7 +165,7 @@ def _is_whole(asked: Question) -> bool:
     """Whether all of its words are there."""
     if not asked.detail.strip() and (asked.kind in _DETAILED or not asked.text.strip()):
         return False
-    labels = (text for option in asked.options for text in (option.label, option.description))
+    labels = (text for option in asked.options for text in (option.label, option.description, option.preview))
     if any(map(_is_cut, (asked.text, asked.detail, *labels))):
         return False
     return bool(asked.preamble.strip()) or not _points_back(asked)

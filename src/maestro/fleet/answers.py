@@ -1,7 +1,7 @@
 """Pure: what a person or a coordinator wrote, as an answer to the question that is open.
 
 `Choose 2`               the second option, by its key
-`Choose 2: because …`    the same with a reason: as words, where the question takes words
+`Choose 2: because …`    the same with words beside it, where the CLI takes them
 `Choose 1, 3`            several options of a multiple choice
 `Red, Blue`              the same, by their labels
 anything else            words, where the question takes words; or the label of an option
@@ -52,6 +52,11 @@ def _one(words: str, question: Question) -> Answer:
     chosen = _CHOOSE.fullmatch(words)
     if chosen and not question.options and not question.text:
         # A part of several that was not on the screen yet: its own dialog will say whether it takes this.
+        if chosen[2]:
+            raise InvalidInput(
+                "Words beside an option need the question on the screen, and this one is not there yet.",
+                hint="Choose without words: `Choose 2`.",
+            )
         return Answer(choices=tuple(dict.fromkeys(int(n) for n in _NUMBER.findall(chosen[1]))))
     if chosen and question.options:
         return _chosen([int(n) for n in _NUMBER.findall(chosen[1])], (chosen[2] or "").strip(), question)
@@ -95,13 +100,18 @@ def _chosen(numbers: list[int], reason: str, question: Question) -> Answer:
         if question.options[number - 1].is_free_text and not reason:
             raise InvalidInput(f"Option {number} takes words.", hint=f"`Choose {number}: your words`")
     ticked = tuple(dict.fromkeys(n for n in numbers if not question.options[n - 1].is_free_text))
-    if question.kind == "multi_choice":
-        return Answer(choices=ticked, text=reason if free else "")
     if not ticked:
         return Answer(text=reason)
-    if reason and free is not None and question.kind == "choice":
-        return Answer(text=f"Choose {numbers[0]}: {reason}")
-    return Answer(choices=(numbers[0],))
+    takes = (
+        free is not None if question.kind == "multi_choice" else question.options[ticked[0] - 1].takes_notes
+    )
+    if reason and not takes:
+        raise InvalidInput(
+            f"Option {ticked[0]} takes no words beside it.",
+            hint=f"`Choose {', '.join(map(str, ticked))}` alone, then the words as a prompt"
+            + ("; or words in place of an option." if free is not None else "."),
+        )
+    return Answer(choices=ticked, text=reason)
 
 
 def _how(question: Question) -> str:

@@ -1,12 +1,17 @@
-"""What sessions wait for, kept in the ledger: sightings by hooks and on screens become one question each."""
+"""What sessions wait for, kept in the ledger: sightings by hooks and on screens become one question each.
+
+The same words asked twice are two questions. They are told apart by the call's own id, by a hook that tells a second time,
+by a screen that showed something else, and by a transcript that has the answer to the first.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from maestro.agents.occurrence import likeness
 from maestro.agents.questions import Question as Asked
 from maestro.agents.questions import is_same, merged, settled
 from maestro.agents.screen import Screen
@@ -19,24 +24,34 @@ from maestro.redact import clean, redact
 # A hook tells of a dialog before it is drawn: so long a screen without it means nothing.
 DRAWING_MS: Final = 1_500
 # A screen in one of these states shows that no dialog is open.
-_NO_DIALOG = frozenset({"idle", "working", "background", "error", "retrying", "limit", "exited"})
+NO_DIALOG = frozenset({"idle", "working", "background", "error", "retrying", "limit", "exited"})
+
+
+class Sighted(NamedTuple):
+    """An open question as it was last seen on the screen, and the hooks that told of it."""
+
+    question_id: str = ""
+    on_screen: Asked | None = None
+    events: frozenset[str] = frozenset()
 
 
 class Asking:
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
+        # By session: its open question, with what was seen of it. Not kept over a restart.
+        self._sighted: dict[str, Sighted] = {}
 
     async def open(self, session_id: str) -> Question | None:
         return await asyncio.to_thread(self.journal.read, lambda c: questions.open_question(c, session_id))
 
-    async def heard(self, session: Session, asked: Asked, call_id: str) -> Question:
-        """A hook told of it, in the agent's own words."""
-        return await self._seen(session, asked, source="hook", call_id=call_id)
+    async def heard(self, session: Session, asked: Asked, call_id: str, event: str = "") -> Question:
+        """A hook told of it, in the agent's own words. Each event tells of a dialog once."""
+        return await self._seen(session, asked, source="hook", call_id=call_id, event=event)
 
     async def shown(self, session: Session, screen: Screen) -> Question | None:
         """What the screen shows is open. A screen that cannot be read changes nothing."""
         known = await self.open(session.id)
-        if screen.question is None and (known is None or screen.state not in _NO_DIALOG):
+        if screen.question is None and (known is None or screen.state not in NO_DIALOG):
             return known
         if known is not None and self.is_to_be_drawn(known, screen):
             return known
@@ -45,8 +60,10 @@ class Asking:
         await self.close(session.id, "it is no longer on the screen")
         return None
 
-    async def close(self, session_id: str, closed_by: str) -> None:
-        if await self.open(session_id) is None:
+    async def close(self, session_id: str, closed_by: str, *, call_id: str = "", of: str = "") -> None:
+        """Closes what is open; with `call_id` only what may be of this call, with `of` only this question."""
+        known = await self.open(session_id)
+        if known is None or (of and known.id != of) or (call_id and known.call_id not in {"", call_id}):
             return
 
         def work(change: Change) -> str:
@@ -60,12 +77,17 @@ class Asking:
         is_fresh = known.source == "hook" and self.journal.clock() < known.opened_at + DRAWING_MS
         return is_fresh and not _shows(screen, known)
 
-    async def _seen(self, session: Session, asked: Asked, *, source: str, call_id: str) -> Question:
+    async def _seen(
+        self, session: Session, asked: Asked, *, source: str, call_id: str, event: str = ""
+    ) -> Question:
         asked = fit(asked)
+        sighted = self._sighted.get(session.id, Sighted())
+        on_screen = asked if source == "screen" else None
 
         def work(change: Change) -> str:
             known = questions.open_question(change.connection, session.id)
-            if known is None or not _is_of(known, asked, call_id):
+            before = sighted if known is not None and known.id == sighted.question_id else Sighted()
+            if known is None or not _is_of(known, before, asked, call_id, on_screen, event):
                 return questions.ask(
                     change, session.id, stored(settled(asked)), source=source, call_id=call_id
                 )
@@ -75,6 +97,9 @@ class Asking:
             return questions.amend(change, known, whole, call_id=call_id)
 
         found = await asyncio.to_thread(self.journal.write, HUMAN, work)
+        before = sighted if sighted.question_id == found else Sighted(found)
+        events = before.events | {event} if event else before.events
+        self._sighted[session.id] = Sighted(found, on_screen or before.on_screen, events)
         return await asyncio.to_thread(self.journal.read, lambda c: questions.get_question(c, found))
 
 
@@ -82,9 +107,15 @@ def _shows(screen: Screen, known: Question) -> bool:
     return screen.question is not None and is_same(asked_of(known), fit(screen.question))
 
 
-def _is_of(known: Question, asked: Asked, call_id: str) -> bool:
+def _is_of(
+    known: Question, before: Sighted, asked: Asked, call_id: str, on_screen: Asked | None, event: str
+) -> bool:
     if call_id and known.call_id:
         return call_id == known.call_id
+    if event in before.events:
+        return False
+    if on_screen is not None and before.on_screen is not None:
+        return likeness(before.on_screen, on_screen) != "other"
     return is_same(asked_of(known), asked)
 
 

@@ -14,7 +14,7 @@ from maestro.fleet.asking import Asking
 from maestro.fleet.channels import Channels
 from maestro.fleet.lookout import Lookout
 from maestro.fleet.panes import Notify
-from maestro.ledger import sessions
+from maestro.ledger import questions, sessions
 from maestro.ledger.facts import Session, SessionStatus
 from maestro.ledger.journal import Change, Journal
 from maestro.ledger.roles import Actor
@@ -80,11 +80,12 @@ class Hearing:
         await self._record(session, event, happening, at)
         question = None
         if happening.kind == "asked" and happening.question is not None:
-            question = await self._asking.heard(session, happening.question, happening.call_id)
+            question = await self._asking.heard(session, happening.question, happening.call_id, event)
             self._channels.let_go(session.id, but=question.id)
         elif happening.kind in _ENDS_QUESTIONS:
-            await self._asking.close(session.id, f"{event} said so")
-            self._channels.let_go(session.id)
+            await self._asking.close(session.id, f"{event} {questions.SAID_SO}", call_id=happening.call_id)
+            kept = await self._asking.open(session.id)
+            self._channels.let_go(session.id, but=kept.id if kept else "")
         if happening.kind == "prompted":
             self._channels.prompted(session.id, happening.text, at)
         await self._tell(session, happening)

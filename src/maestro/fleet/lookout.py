@@ -18,6 +18,7 @@ from maestro.errors import Conflict, DaemonError, MaestroError, NotFound
 from maestro.fleet.asking import Asking
 from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew
+from maestro.fleet.endings import Endings
 from maestro.fleet.facts import PaneRef, Sight
 from maestro.fleet.panes import Notify
 from maestro.fleet.roll import STATUS_SHOWN
@@ -30,6 +31,7 @@ _log = structlog.get_logger("lookout")
 
 _DRAW_SECONDS: Final = 0.05
 _TITLE_SECONDS: Final = 1.5
+_NEXT_SECONDS: Final = 0.5
 # How often, and how many times, an agent is looked at again that seems idle and has not answered yet.
 _OWED_SECONDS: Final = 0.2
 _OWED_LOOKS: Final = 150
@@ -62,6 +64,7 @@ class Lookout:
         self.crew = crew
         self.asking = asking
         self.channels = channels
+        self.endings = Endings(crew)
         # Whether a session's own log tells of no answer yet to what it was asked last.
         self._owes_answer = owes_answer
         # By session: what its pane's title meant when we last looked, and which agent it is.
@@ -98,7 +101,10 @@ class Lookout:
         terminal = terminal_named(session.agent)
         screen = UNKNOWN if terminal is None else terminal.read_screen(captured(content))
         before = await self.asking.open(session.id)
-        question = await self.asking.shown(session, screen)
+        if before is not None and await self.endings.is_over(session, before):
+            sight, question = await self.look(session)
+            return (sight.screen, question, sight.content) if sight else (screen, question, content)
+        question = await self._shown(session, screen)
         if question is not None and (before is None or before.id != question.id):
             # Whoever sees a question first tells of it: a later look takes it for known.
             await self.tell(session, "unchecked", "needs_input")
@@ -111,11 +117,17 @@ class Lookout:
     async def look(self, session: Session) -> tuple[Sight | None, Question | None]:
         """See, and keep what was seen: the question that is open, or that none is."""
         before = await self.asking.open(session.id)
+        is_over = False
         while True:
             sight = await self.see(session)
             if sight is None:
                 return None, before
-            question = await self.asking.shown(session, sight.screen)
+            if before is not None and not is_over and await self.endings.is_over(session, before):
+                # A transcript may be faster than the screen: what stands there a moment later is the next dialog.
+                sight = await self._see_next(session, sight) or sight
+                await self.asking.close(session.id, "its transcript has the answer", of=before.id)
+                is_over = True
+            question = await self._shown(session, sight.screen)
             if question is None or not self.asking.is_to_be_drawn(question, sight.screen):
                 break
             # Its hook was faster than its screen, which has what the hook does not: options, digits, what led to it.
@@ -126,6 +138,25 @@ class Lookout:
             if question is not None:
                 await self.tell(session, "unchecked", "needs_input")
         return sight, question
+
+    async def _shown(self, session: Session, screen: Screen) -> Question | None:
+        """Keeps what a screen shows is open, and since when."""
+        question = await self.asking.shown(session, screen)
+        if question is not None:
+            await self.endings.note(session, question)
+        elif screen.state == "idle":
+            self.endings.at_rest(session.id)
+        return question
+
+    async def _see_next(self, session: Session, before: Sight) -> Sight | None:
+        """Looks until the screen shows something else than this dialog, or for a moment."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _NEXT_SECONDS
+        sight: Sight | None = before
+        while sight is not None and sight.screen == before.screen and loop.time() < deadline:
+            await asyncio.sleep(_DRAW_SECONDS)
+            sight = await self.see(session)
+        return sight
 
     async def tell(self, session: Session, notify: Notify, status: SessionStatus | None) -> None:
         """Make the session's pane and its row say what happened."""

@@ -13,6 +13,7 @@ from maestro.agents.questions import Answer, settled
 from maestro.agents.questions import Question as Asked
 from maestro.agents.registry import hooked_named, terminal_named
 from maestro.errors import Conflict, InvalidInput, MaestroError
+from maestro.fleet.answering import Answering
 from maestro.fleet.answers import parse_answer
 from maestro.fleet.asking import asked_of, stored
 from maestro.fleet.channels import Channels
@@ -59,6 +60,7 @@ class Outbox:
         self.lookout = lookout
         self.channels = channels
         self.typist = Typist(crew, lookout, channels)
+        self.answering = Answering(crew, lookout, channels)
         self._delivering: dict[str, asyncio.Task[None]] = {}
         self._closed = False
         self.admit: Admit | None = None
@@ -314,8 +316,8 @@ class Outbox:
         if waiting is not None and hooked is not None:
             said = hooked.hook_answer(waiting.event, waiting.payload, asked, answer)
             if said is not None:
-                return await self.typist.answer_by_hook(to, waiting, asked, said, mark)
-        return await self.typist.answer_by_keys(to, asked, answer, mark, seen=seen)
+                return await self.answering.by_hook(to, question, waiting, said, mark)
+        return await self.answering.by_keys(to, question, answer, mark, seen=seen)
 
     async def _close_question(self, prompt: Prompt) -> None:
         await asyncio.to_thread(

@@ -6,8 +6,11 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from maestro.agents.terminal import Terminal
+from maestro.agents.questions import Question, is_same, squashed
+from maestro.agents.terminal import TellsCalls, Terminal
+from maestro.fleet.asking import fit
 
+_TAIL: Final = 1024 * 1024  # a call stands so far in front of its result, at most
 _MOST: Final = 16 * 1024 * 1024  # more than any agent writes in the seconds that proof is waited for
 
 
@@ -49,3 +52,43 @@ def taken_since(terminal: Terminal, lines: Iterable[bytes], *typed: str) -> bool
         if taken is not None and same_prompt(taken, *typed):
             return True
     return False
+
+
+def results_since(terminal: Terminal, path: os.PathLike[str], size: int, asked: Question) -> Iterator[str]:
+    """The calls that asked this and whose results the transcript got since it was this long, by their ids.
+
+    Calls run beside each other: the result of one that asked something else, or that had its result before, is none.
+    """
+    if not isinstance(terminal, TellsCalls):
+        return
+    asking: dict[str, Question] = {}
+    told: set[str] = set()
+    for line in _lines_between(path, max(0, size - _TAIL), size):
+        for call in terminal.calls(line):
+            told |= {call.id} if call.is_over else set()
+            asking |= {call.id: call.question} if call.question is not None else {}
+    for line in lines_since(path, size):
+        for call in terminal.calls(line):
+            asking |= {call.id: call.question} if call.question is not None else {}
+            if call.is_over and call.id not in told:
+                told.add(call.id)
+                if call.id in asking and _asks(asking[call.id], asked):
+                    yield call.id
+
+
+def _lines_between(path: os.PathLike[str], begin: int, end: int) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:
+            file.seek(begin)
+            return file.read(end - begin).split(b"\n")
+    except OSError:
+        return []
+
+
+def _asks(call: Question, asked: Question) -> bool:
+    """Whether a call asks what a dialog asks. Where the dialog words it otherwise, the tool tells."""
+    call = fit(call)
+    if call.kind != "permission" or call.detail:
+        is_its_end = call.kind == asked.kind == "permission" and bool(asked.detail)
+        return is_same(call, asked) or (is_its_end and squashed(call.detail).endswith(squashed(asked.detail)))
+    return asked.kind == "permission" and call.tool == asked.tool

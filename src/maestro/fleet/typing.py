@@ -10,16 +10,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, Literal, NamedTuple
 
-import msgspec
-
 from maestro import processes
-from maestro.agents.questions import Answer, as_shown, is_same, is_unchanged
-from maestro.agents.questions import Question as Asked
-from maestro.agents.screen import Screen
-from maestro.agents.terminal import Cannot, Terminal
+from maestro.agents.terminal import Terminal
 from maestro.errors import Conflict, MaestroError, NotFound
-from maestro.fleet.asking import DRAWING_MS, fit
-from maestro.fleet.channels import Channels, Waiting
+from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew
 from maestro.fleet.delivery import (
     READY,
@@ -42,21 +36,16 @@ from maestro.redact import clean, fold, redact
 
 PASTE_SECONDS: Final = 3.0  # until the box shows what was pasted
 PROOF_SECONDS: Final = 10.0  # until the agent says that it has it
-STEP_SECONDS: Final = 3.0  # until a dialog moves on
-DRAWING_SECONDS: Final = DRAWING_MS / 1000
 _AGAIN_SECONDS: Final = 1.5  # after this long without a proof, the agent is looked at more closely
 # Looks in a row that must find Enter lost before it is pressed again: between two answers of tmux, it has taken in what
 # the agent had drawn before the first.
 _SURE_LOOKS: Final = 2
 _SEARCH_SECONDS: Final = 0.5  # without a proof for this long, its log may be another than we know
 _MOST_ENTERS: Final = 3
-_MOST_STEPS: Final = 100
-_LOOK_SECONDS: Final = 0.04
-_STILL_SECONDS: Final = 0.12  # a screen that did not change for so long is drawn
+LOOK_SECONDS: Final = 0.04
 _SLOW_CHARACTERS: Final = 25_000
 _SHOWN: Final = 80
 
-_NO_SUCH: Final = Cannot("Its dialog shows no such option.")
 _QUEUED: Final = "its screen shows one more queued prompt, and its box is empty"
 _AMONG_QUEUED: Final = "its screen shows it among the queued prompts"
 
@@ -95,7 +84,7 @@ class Typist:
         """Type a prompt and prove that it arrived; or say why it has to wait, or cannot be."""
         decision = may_prompt(await self._lookout.see(to.session), to.session.agent)
         if decision != READY:
-            return _undone(decision)
+            return undone(decision)
         typed = to.terminal.as_text(text)
         since = self._crew.journal.clock()
         logs = await self._logs.lengths(to.session)
@@ -120,7 +109,7 @@ class Typist:
         begun, allowance = loop.time(), Allowance(PASTE_SECONDS * _patience(typed), loop.time())
         seen: Sight | None = None
         while not allowance.is_spent:
-            has_read = await self._has_read(to, loop.time() - begun)
+            read = await has_read(to, loop.time() - begun)
             seen = await self._lookout.see(to.session)
             decision = may_touch(seen, to.session.agent)
             if decision != READY or seen is None:
@@ -132,9 +121,9 @@ class Typist:
                     return seen
                 await asyncio.sleep(wait)
                 continue
-            await asyncio.sleep(_LOOK_SECONDS)
-            allowance.spend(loop.time(), has_read)
-        return Outcome("uncertain", f"It was pasted and not sent: {_says(seen)}.")
+            await asyncio.sleep(LOOK_SECONDS)
+            allowance.spend(loop.time(), read)
+        return Outcome("uncertain", f"It was pasted and not sent: {says(seen)}.")
 
     async def _submit(
         self,
@@ -149,9 +138,9 @@ class Typist:
         loop = asyncio.get_running_loop()
         allowance = Allowance(PROOF_SECONDS * _patience(typed), loop.time())
         enters, unsent, pressed, searched = 0, 0, 0.0, 0.0
-        has_read: bool | None = None
+        read: bool | None = None
         while not allowance.is_spent:
-            if enters == 0 or (enters < _MOST_ENTERS and has_read is True and unsent >= _SURE_LOOKS):
+            if enters == 0 or (enters < _MOST_ENTERS and read is True and unsent >= _SURE_LOOKS):
                 try:
                     await to.tmux.press(to.ref, to.terminal.submission.keys)
                 except (Conflict, NotFound) as error:
@@ -160,7 +149,7 @@ class Typist:
                     return Outcome("uncertain", f"It was pasted, and may have been sent. {error.message}")
                 enters, unsent, pressed = enters + 1, 0, loop.time()
             news = self._channels.news(to.session.id)
-            has_read = await self._has_read(to, loop.time() - pressed)
+            read = await has_read(to, loop.time() - pressed)
             proof = await self.proof(to.session, to.terminal, text, since, transcript_size)
             if proof:
                 return Outcome("submitted", evidence=(proof,))
@@ -178,22 +167,15 @@ class Typist:
             draft = sight.screen.draft if sight else None
             after = AfterEnter(
                 sight,
-                has_read,
+                read,
                 is_in_box=draft is not None and to.terminal.box_holds(draft, typed),
                 queued_before=queued_before,
-                has_taken=has_read is True and await self._has_taken(to, text, since, transcript_size),
+                has_taken=read is True and await self._has_taken(to, text, since, transcript_size),
             )
             unsent = unsent_looks(unsent, after, to.session.agent)
-            await self._channels.wait(news, _LOOK_SECONDS)
-            allowance.spend(loop.time(), has_read)
-        return Outcome("uncertain", f"Enter was pressed, and nothing proves that it arrived: {_says(sight)}.")
-
-    @staticmethod
-    async def _has_read(to: Typed, waited: float) -> bool | None:
-        """Whether the agent had read all that was typed and waited for more; not asked where it soon answers."""
-        if waited < _AGAIN_SECONDS:
-            return None
-        return await asyncio.to_thread(processes.has_read_input, to.ref.pane_pid)
+            await self._channels.wait(news, LOOK_SECONDS)
+            allowance.spend(loop.time(), read)
+        return Outcome("uncertain", f"Enter was pressed, and nothing proves that it arrived: {says(sight)}.")
 
     async def _has_taken(self, to: Typed, text: str, since: int, transcript_size: int) -> bool:
         """Whether the agent tells since of a prompt that this text is a part of. Its log may still get earlier ones."""
@@ -229,7 +211,7 @@ class Typist:
             is_unsent = draft is not None and terminal.box_holds(draft, typed)
             if proof or is_unsent or sight is None or loop.time() >= deadline:
                 return proof, sight
-            await self._channels.wait(news, _LOOK_SECONDS)
+            await self._channels.wait(news, LOOK_SECONDS)
 
     async def proof(
         self, session: Session, terminal: Terminal, text: str, since: int, transcript_size: int
@@ -246,145 +228,16 @@ class Typist:
                 return "its transcript has this prompt"
         return ""
 
-    # An answer.
-
-    async def answer_by_hook(
-        self, to: Typed, waiting: Waiting, asked: Asked, said: bytes, mark: Mark
-    ) -> Outcome:
-        """The agent's own hook prints the answer: no key is pressed. It is proved by the question's end."""
-        sight = await self._drawn_sight(to, asked)
-        decision = may_touch(sight, to.session.agent)
-        if decision != READY or sight is None:
-            return _undone(decision)
-        shown = sight.screen.question
-        if waiting.answer.done() or shown is None or not is_same(asked, fit(shown)):
-            # Somebody answered on the screen; the hook may not have been told yet.
-            return _over(sight, [])
-        await mark("typing")
-        earlier = self._channels.asked_by_hooks(to.session.id)
-        waiting.answer.set_result(said)
-        gone = await self._until_gone(to, asked, PROOF_SECONDS, earlier)
-        if gone:
-            return Outcome("submitted", evidence=("given to the hook that waited for it", gone))
-        return Outcome(
-            "uncertain", "It was given to the agent's hook, and the question is still on its screen."
-        )
-
-    async def answer_by_keys(
-        self, to: Typed, asked: Asked, answer: Answer, mark: Mark, *, seen: Asked | None = None
-    ) -> Outcome:
-        """Press the keys of the dialog, one step at a time, each decided from the screen as it then is.
-
-        `seen` is what its screen asked when the answer was given; another dialog must not get it.
-        """
-        done: list[str] = []
-        before: set[tuple[Asked, object]] = set()
-        earlier = self._channels.asked_by_hooks(to.session.id)
-        for _ in range(_MOST_STEPS):
-            sight = await (self._settled_sight(to) if done else self._drawn_sight(to, asked))
-            decision = may_touch(sight, to.session.agent)
-            if decision != READY or sight is None:
-                return _interrupted(decision, done)
-            shown = sight.screen.question
-            if shown is None or not is_same(asked, fit(shown)):
-                return _over(sight, done)
-            if not done and seen is not None and not is_unchanged(seen, fit(shown)):
-                return Outcome("failed", f"Its dialog has changed since: {_says(sight)}.")
-            told = as_shown(answer, asked, fit(shown))
-            step = _NO_SUCH if told is None else to.terminal.answer_step(sight.screen, told)
-            if isinstance(step, Cannot):
-                if done:
-                    return Outcome("uncertain", f"After {_list(done)}: {step.reason}", tuple(done))
-                return Outcome("failed", step.reason)
-            if (shown, step) in before:
-                # It may only be slow to go; nothing is typed twice.
-                gone = await self._until_gone(to, asked, STEP_SECONDS, earlier)
-                if gone:
-                    return Outcome("submitted", evidence=(*done, gone))
-                return Outcome("uncertain", "Its dialog looks as it did before this was typed.", tuple(done))
-            before.add((shown, step))
-            if not done:
-                await mark("typing")
-            pasted = False
-            try:
-                if step.text:
-                    await to.tmux.paste(to.ref, step.text)
-                    pasted = True
-                if step.text and step.keys:
-                    await asyncio.sleep(to.terminal.submission.gap)
-                if step.keys:
-                    await to.tmux.press(to.ref, step.keys)
-            except MaestroError as error:
-                untouched = not done and not pasted and isinstance(error, Conflict | NotFound)
-                return Outcome("failed" if untouched else "uncertain", error.message, tuple(done))
-            done.append(step.note)
-            if not await self._until_changed(to, sight.screen):
-                return Outcome("uncertain", f"Nothing changed on its screen after: {step.note}.", tuple(done))
-        return Outcome("uncertain", "Its dialog did not come to an end.", tuple(done))
-
-    async def _settled_sight(self, to: Typed) -> Sight | None:
-        """A look at a screen that can be read: in the middle of drawing it may not be."""
-        sight = await self._lookout.see(to.session)
-        for _ in range(int(STEP_SECONDS / _LOOK_SECONDS)):
-            if sight is None or sight.screen.state != "unknown":
-                return sight
-            await asyncio.sleep(_LOOK_SECONDS)
-            sight = await self._lookout.see(to.session)
-        return sight
-
-    async def _drawn_sight(self, to: Typed, asked: Asked) -> Sight | None:
-        """A look at the dialog that was asked about: a hook may tell of it before it stands on the screen."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + DRAWING_SECONDS
-        while True:
-            sight = await self._settled_sight(to)
-            if may_touch(sight, to.session.agent) != READY or sight is None or loop.time() >= deadline:
-                return sight
-            if sight.screen.question is not None and is_same(asked, fit(sight.screen.question)):
-                return sight
-            await asyncio.sleep(_LOOK_SECONDS)
-
-    async def _until_changed(self, to: Typed, before: Screen) -> bool:
-        """Until the screen is another one, and stays so: what is half drawn must not decide the next step."""
-        loop = asyncio.get_running_loop()
-        begun, allowance = loop.time(), Allowance(STEP_SECONDS, loop.time())
-        seen, since = _without_evidence(before), loop.time()
-        while not allowance.is_spent:
-            has_read = await self._has_read(to, loop.time() - begun)
-            sight = await self._lookout.see(to.session)
-            if sight is None:
-                return True
-            now = _without_evidence(sight.screen)
-            if now != seen:
-                seen, since = now, loop.time()
-            elif now != _without_evidence(before) and loop.time() - since >= _STILL_SECONDS:
-                return True
-            await asyncio.sleep(_LOOK_SECONDS)
-            allowance.spend(loop.time(), has_read)
-        return seen != _without_evidence(before)
-
-    async def _until_gone(self, to: Typed, asked: Asked, seconds: float, earlier: frozenset[str]) -> str:
-        """What shows that the question is over; empty when nothing does in time. `earlier` is what hooks asked before it
-        was answered: the next question may look just like this one."""
-        loop = asyncio.get_running_loop()
-        begun, allowance = loop.time(), Allowance(seconds, loop.time())
-        while not allowance.is_spent:
-            news = self._channels.news(to.session.id)
-            has_read = await self._has_read(to, loop.time() - begun)
-            sight = await self._lookout.see(to.session)
-            if sight is not None and sight.screen.state != "unknown":
-                shown = sight.screen.question
-                if shown is None or not is_same(asked, fit(shown)):
-                    return "the question is gone from its screen"
-                if self._channels.asked_by_hooks(to.session.id) - earlier:
-                    return "its hook asks the next question"
-            await self._channels.wait(news, _LOOK_SECONDS)
-            allowance.spend(loop.time(), has_read)
-        return ""
-
     def typed(self, session: Session, terminal: Terminal, tmux: Tmux) -> Typed:
         assert session.place is not None
         return Typed(session, terminal, tmux, pane_of(session.place))
+
+
+async def has_read(to: Typed, waited: float) -> bool | None:
+    """Whether the agent had read all that was typed and waited for more; not asked where it soon answers."""
+    if waited < _AGAIN_SECONDS:
+        return None
+    return await asyncio.to_thread(processes.has_read_input, to.ref.pane_pid)
 
 
 def _patience(text: str) -> float:
@@ -392,33 +245,11 @@ def _patience(text: str) -> float:
     return 1.0 + len(text) / _SLOW_CHARACTERS
 
 
-def _undone(decision: Decision) -> Outcome:
+def undone(decision: Decision) -> Outcome:
     return Outcome("hold" if decision.verdict == "hold" else "failed", decision.reason)
 
 
-def _interrupted(decision: Decision, done: list[str]) -> Outcome:
-    if not done:
-        return _undone(decision)
-    return Outcome("uncertain", f"Interrupted after {_list(done)}: {decision.reason}", tuple(done))
-
-
-def _over(sight: Sight, done: list[str]) -> Outcome:
-    if not done:
-        return Outcome("failed", f"The question is no longer on its screen: {_says(sight)}.")
-    if sight.screen.state == "unknown":
-        return Outcome("uncertain", f"After {_list(done)} its screen cannot be read.", tuple(done))
-    return Outcome("submitted", evidence=(*done, "the question is gone from its screen"))
-
-
-def _without_evidence(screen: Screen) -> Screen:
-    return msgspec.structs.replace(screen, evidence="", rule="")
-
-
-def _list(done: list[str]) -> str:
-    return ", ".join(done)
-
-
-def _says(sight: Sight | None) -> str:
+def says(sight: Sight | None) -> str:
     """What is seen, in a few words."""
     if sight is None:
         return "its pane is gone"

@@ -16,6 +16,8 @@ _questions = schema.questions
 
 # The source of a question that ended a turn, in words: it is never open as a dialog is.
 IN_WORDS = "transcript"
+# How the words end by which a hook closes a question.
+SAID_SO = "said so"
 
 
 def open_question(connection: Connection, session_id: str) -> Question | None:

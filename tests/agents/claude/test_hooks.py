@@ -81,8 +81,8 @@ def test_a_question_has_the_cli_s_own_row_for_words_unless_it_has_previews() -> 
         "choice",
         "Which database?",
         options=(
-            Option("PostgreSQL", "Robust", 1),
-            Option("SQLite", "Small", 2),
+            Option("PostgreSQL", "Robust", 1, takes_notes=True),
+            Option("SQLite", "Small", 2, takes_notes=True),
             Option("Type something", number=3, is_free_text=True),
         ),
         header="Database",
@@ -105,7 +105,7 @@ def test_a_permission_names_its_tool_and_what_it_would_do() -> None:
     ("payload", "answer", "answers"),
     [
         (asks(DATABASE), Answer((2,)), {"Which database?": "SQLite"}),
-        (asks(DATABASE), Answer((2,), "Choose 2: small"), {"Which database?": "Choose 2: small"}),
+        (asks(DATABASE), Answer((), "a small one"), {"Which database?": "a small one"}),
         (asks(FEATURES), Answer((1, 2)), {"Which features?": "Logging, Metrics"}),
         (asks(FEATURES), Answer((1,), "Alerts"), {"Which features?": "Logging, Alerts"}),
         (
@@ -121,6 +121,13 @@ def test_questions_are_answered_in_words(
 ) -> None:
     given = decision(payload, answer)
     assert given == {"behavior": "allow", "updatedInput": {**payload["tool_input"], "answers": answers}}
+
+
+def test_words_beside_an_option_are_notes() -> None:
+    given = decision(asks(DATABASE), Answer((2,), "it is small"))
+    answers, notes = {"Which database?": "SQLite"}, {"Which database?": {"notes": "it is small"}}
+    told = {**asks(DATABASE)["tool_input"], "answers": answers, "annotations": notes}
+    assert given == {"behavior": "allow", "updatedInput": told}
 
 
 @pytest.mark.parametrize(

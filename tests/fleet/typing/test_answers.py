@@ -20,6 +20,10 @@ PERMISSION = Question("permission", "May it?", (Option("Yes"), Option("Yes, alwa
 PLAN = Question("plan", "Ready?", (Option("Yes"), Option("No"), Option("Tell it", is_free_text=True)))
 FREE = Question("free_text", "What is it called?")
 TRUST = Question("dialog", "Do you trust this folder?", (Option("Yes, I trust it"), Option("No, exit")))
+NOTED = Question(
+    "choice", "Where?", (*(Option(o.label, number=o.number, takes_notes=True) for o in PLAIN), WORDS)
+)
+UNSEEN = Question("several", "", parts=(CHOICE, Question("choice", "")))
 SEVERAL = Question("several", "", parts=(CHOICE, MULTI, FREE))
 
 
@@ -28,8 +32,9 @@ SEVERAL = Question("several", "", parts=(CHOICE, MULTI, FREE))
     [
         (CHOICE, "Choose 2", Answer(choices=(2,))),
         (CHOICE, "  choose 1.  ", Answer(choices=(1,))),
-        (CHOICE, "Choose 2: it is Friday", Answer(text="Choose 2: it is Friday")),
-        (CHOICE, "Choose 2 - it is\nFriday", Answer(text="Choose 2: it is\nFriday")),
+        (NOTED, "Choose 2: it is Friday", Answer(choices=(2,), text="it is Friday")),
+        (NOTED, "Choose 2 - it is\nFriday", Answer(choices=(2,), text="it is\nFriday")),
+        (NOTED, "Choose 1", Answer(choices=(1,))),
         (CHOICE, "Choose 3: the attic", Answer(text="the attic")),
         (CHOICE, "production", Answer(choices=(2,))),
         (MULTI, "c, A", Answer(choices=(3, 1))),
@@ -39,14 +44,12 @@ SEVERAL = Question("several", "", parts=(CHOICE, MULTI, FREE))
         (CHOICE, "type something.", Answer(text="type something.")),
         (CHOICE, "Choose wisely", Answer(text="Choose wisely")),
         (CHOICE, "2", Answer(text="2")),
-        (PREVIEW, "Choose 1: because", Answer(choices=(1,))),
         (PREVIEW, "staging", Answer(choices=(1,))),
         (MULTI, "Choose 1, 3", Answer(choices=(1, 3))),
         (MULTI, "choose 3 and 1 & 3", Answer(choices=(3, 1))),
         (MULTI, "Choose 1 2: both", Answer(choices=(1, 2), text="both")),
         (MULTI, "none of them", Answer(text="none of them")),
         (MULTI, "Choose 1, 4: and a fourth", Answer(choices=(1,), text="and a fourth")),
-        (MULTI_ONLY, "Choose 2: because", Answer(choices=(2,))),
         (PERMISSION, "Choose 3", Answer(choices=(3,))),
         (PERMISSION, "yes", Answer(choices=(1,))),
         (PERMISSION, "No", Answer(choices=(3,))),
@@ -64,9 +67,9 @@ SEVERAL = Question("several", "", parts=(CHOICE, MULTI, FREE))
         ),
         (
             SEVERAL,
-            "1) Choose 1: so; 2= Choose 3; 3) a name",
+            "1) Choose 1; 2= Choose 3: so; 3) a name",
             Answer(
-                parts=(Answer(text="Choose 1: so"), Answer(choices=(3,)), Answer(text="a name"))
+                parts=(Answer(choices=(1,)), Answer(choices=(3,), text="so"), Answer(text="a name"))
             ),
         ),
         (Question("several", "", parts=(MULTI,)), "Choose 2", Answer(choices=(2,))),
@@ -85,6 +88,11 @@ def test_each_kind(question: Question, text: str, answer: Answer) -> None:
         (CHOICE, "Choose 1, 2", "one option, not several", "Choose N:"),
         (CHOICE, "Choose 3", "takes words", "Choose 3: your words"),
         (PREVIEW, "something else", "no words", "1 Staging"),
+        (CHOICE, "Choose 2: it is Friday", "no words beside it", "words in place of an option"),
+        (PREVIEW, "Choose 1: because", "no words beside it", "`Choose 1` alone"),
+        (MULTI_ONLY, "Choose 2: because", "no words beside it", "`Choose 2` alone"),
+        (PERMISSION, "Choose 3: use pytest", "no words beside it", "`Choose 3` alone"),
+        (UNSEEN, "Choose 1\nChoose 2: because", "not there yet", "without words"),
         (PERMISSION, "maybe", "no words", "3 No"),
         (MULTI, "Choose 1, 4", "takes words", "Choose 4: your words"),
         (MULTI, "Choose 1, 9", "no option 9", "Choose N:"),

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.patience import within
 
@@ -184,3 +185,48 @@ def test_a_waiting_hook_is_let_go_when_its_question_is_over() -> None:
 
     assert asyncio.run(play(answered)) == b"yes"
     assert asyncio.run(play(over)) is None
+
+
+def test_a_hook_that_tells_again_tells_of_another_question(scene: Scene) -> None:
+    """Codex's approvals and Gemini's confirmations have no ids: each event tells of a dialog once."""
+
+    def heard(event: str, call_id: str = "") -> str:
+        scene.now += 1
+        asked = permission("May it use Bash?", "make release")
+        return asyncio.run(scene.asking.heard(scene.session, asked, call_id, event)).id
+
+    first = heard("PreToolUse", "call_1")
+    assert heard("PermissionRequest") == first, "another event may tell of the same one"
+    shown = scene.shown(Screen("permission", question=permission("Proceed?", "make release")))
+    assert shown is not None
+    assert shown.id == first
+    assert heard("PermissionRequest") != first
+
+
+@pytest.mark.parametrize(
+    ("change", "is_another"),
+    [
+        ({"preamble": "The backups shall be deleted."}, True),
+        ({"options": (Option("Yes", "it deletes", 1), Option("No", number=2))}, True),
+        ({"preamble": ""}, False),  # scrolled out of sight
+        ({"stage": "typing", "typed": "words"}, False),
+    ],
+)
+def test_a_screen_that_asks_something_else(scene: Scene, change: dict[str, object], is_another: bool) -> None:  # noqa: FBT001 - a table's column
+    options = (Option("Yes", "it only looks", 1), Option("No", number=2))
+    asked = Question("choice", "Shall it go on?", options, preamble="The tests shall run.")
+    first = scene.shown(Screen("question", question=asked))
+    second = scene.shown(Screen("question", question=msgspec.structs.replace(asked, **change)))
+    assert first is not None
+    assert second is not None
+    assert (first.id != second.id) is is_another
+
+
+def test_the_answer_to_one_call_closes_no_other(scene: Scene) -> None:
+    second = scene.heard("Which?", "call_2")
+    asyncio.run(scene.asking.close(scene.session.id, "PostToolUse said so", call_id="call_1"))
+    found = asyncio.run(scene.asking.open(scene.session.id))
+    assert found is not None
+    assert found.id == second.id
+    asyncio.run(scene.asking.close(scene.session.id, "PostToolUse said so", call_id="call_2"))
+    assert asyncio.run(scene.asking.open(scene.session.id)) is None

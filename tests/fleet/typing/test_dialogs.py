@@ -82,7 +82,7 @@ TRUST = {"dialog": "trust"}
 DIALOGS = [
     Dialog("single", CHOICE, "Choose 2", "Got: South"),
     Dialog("single by its label", CHOICE, "north", "Got: North"),
-    Dialog("single with a reason", CHOICE, "Choose 2: it is warmer", "Got: Choose 2: it is warmer"),
+    Dialog("codex with a reason", CHOICE, "Choose 2: it is warmer", "South (it is warmer)", "codex"),
     Dialog("single in words", CHOICE, "Neither; stay here", "Got: Neither; stay here"),
     Dialog("multi", MULTI, "Choose 1, 3", "Got: Monday, Friday"),
     Dialog("multi with words", MULTI, "Choose 2: and Sunday", "Got: Tuesday, and Sunday"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from maestro.agents.claude.calls import Calls
 from maestro.agents.claude.headless import Headlessly
 from maestro.agents.claude.hooks import Hooks
 from maestro.agents.claude.keys import Keys
@@ -11,7 +12,7 @@ from maestro.agents.claude.settings import Settings
 from maestro.agents.claude.transcript import Transcripts
 
 
-class Claude(Transcripts, Launching, Headlessly, Screens, Keys, Hooks, Settings):
+class Claude(Transcripts, Calls, Launching, Headlessly, Screens, Keys, Hooks, Settings):
     pass
 
 

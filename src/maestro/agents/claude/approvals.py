@@ -31,6 +31,8 @@ _TOOLS: Final = {
     "Web Search": "WebSearch",
 }
 _FILE_DIALOGS: Final = frozenset({"Create file", "Overwrite file", "Edit file", "Edit notebook"})
+_AMEND: Final = "Tab to amend"
+_AMENDED: Final = ("Yes", "No")
 _PLAN_CHANGES: Final = "Tell Claude what to change"
 
 
@@ -51,14 +53,23 @@ def read_permission(view: Layout, start: int) -> Question | None:
     is_whole = start > 0
     title = view.lines[title_at].strip() if is_whole else ""
     options, typed = _with_amendment(view, found)
+    hints = view.last_paragraph() if typed is None else _AMEND
     return Question(
         "permission",
         text=unwrapped(view.lines[asked_at : found.first], view.width).strip(),
-        options=tuple(replace(option, is_lasting=_is_lasting(option.label)) for option in options),
+        options=tuple(
+            replace(
+                option,
+                is_lasting=_is_lasting(option.label),
+                takes_notes=option.label in _AMENDED and _AMEND in hints,
+            )
+            for option in options
+        ),
         header=title,
         preamble=said_before(view, start),
         tool=_TOOLS.get(title, ""),
         detail=_detail(view, title_at + 1, asked_at) if is_whole else "",
+        inputs=_contents(view, title_at, asked_at) if is_whole else "",
         stage="typing" if typed is not None else "open",
         typed=typed or "",
     )
@@ -93,7 +104,7 @@ def _with_amendment(view: Layout, found: Rows) -> tuple[tuple[Option, ...], str 
     """
     hints = view.last_paragraph()
     current = next((option for option in found.options if option.is_current), None)
-    if current is None or "Tab to amend" in hints or not hints.startswith("Esc to cancel"):
+    if current is None or _AMEND in hints or not hints.startswith("Esc to cancel"):
         return found.options, None
     opened = _AMENDABLE.match(current.label)
     if opened is None or _LASTING.search(current.label):
@@ -118,6 +129,14 @@ def _detail(view: Layout, start: int, end: int) -> str:
     if has_margin:
         shown = [MARGIN.sub("   ", line, count=1) for line in shown]
     return unwrapped(shown, view.width).strip()
+
+
+def _contents(view: Layout, title_at: int, end: int) -> str:
+    """What would be written into a file, as far as the dialog shows it."""
+    if view.lines[title_at].strip() not in _FILE_DIALOGS:
+        return ""
+    shown = [line for line in view.lines[title_at + 2 : end] if not INNER_RULE.match(line)]
+    return "\n".join(line.strip() for line in shown).strip("\n")
 
 
 def _says_what(view: Layout, at: int) -> bool:
@@ -151,6 +170,7 @@ def read_plan(view: Layout, start: int) -> Question | None:
     # A long plan scrolls: its lower dashes are not there.
     plan_end = dashes[-1] if len(dashes) > 1 else _last_rule(view, start, found.first)
     plan = view.lines[dashes[0] + 1 : plan_end] if dashes else ()
+    is_whole = len(dashes) != 1 and not any(_SCROLL_MARK.search(line) for line in plan)
     return Question(
         "plan",
         text=asked if asked.endswith("?") else title,
@@ -160,6 +180,7 @@ def read_plan(view: Layout, start: int) -> Question | None:
         detail=unwrapped([_SCROLL_MARK.sub("", line) for line in plan], view.width),
         stage="typing" if options[-1].is_free_text and options[-1].is_current else "open",
         typed=typed,
+        unread="" if is_whole else "The plan goes on where the screen ends.",
     )
 
 

@@ -23,6 +23,10 @@ _LEAVE_ROW: Final = re.compile(rf"(?:{SIGN} |  ) {{3}}(?:Submit|Next)$")
 INNER_RULE: Final = re.compile(r"\s*[─╌]{8,}$")
 MARGIN: Final = re.compile(r"\s*│ ")  # before each line of a text that takes several
 _PREVIEW: Final = "n to add notes"
+_NOTES: Final = re.compile(r"\s+Notes: ?")
+_NOTES_OPEN: Final = "ctrl+g to edit"
+_NO_NOTES: Final = ("press n to add notes", "Add notes on this design…")
+_UNSEEN_PREVIEWS: Final = "The previews of its other options are not on the screen."
 
 
 class Rows(NamedTuple):
@@ -130,20 +134,55 @@ def read_choice(view: Layout, start: int) -> Question | None:
     text = text_between(view, tabs_at + (1 if tabs else 0), found.first)
     is_multiple = any(_checkbox(view.lines[at]) for at in range(found.first, found.end))
     options = found.options
-    typed = ""
-    if _PREVIEW not in hints:
+    typed = unread = ""
+    is_typing = False
+    if _PREVIEW in hints:
+        options, unread = _with_preview(view, found), _UNSEEN_PREVIEWS
+        typed, is_typing = _notes(view, found.first), _NOTES_OPEN in hints
+    else:
         options, typed = _with_freetext_between(view, found)
-    current = next((option for option in options if option.is_current), None)
+        is_typing = any(option.is_current and option.is_free_text for option in options)
     question = Question(
         kind="multi_choice" if is_multiple else "choice",
         text=text,
         options=options,
         header=tabs[0].header if len(tabs) == 1 else "",
         preamble=said_before(view, start),
-        stage="typing" if current and current.is_free_text else "open",
+        stage="typing" if is_typing else "open",
         typed=typed,
+        unread=unread if len(options) > 1 else "",
     )
     return question if len(tabs) < 2 else _among_several(question, tabs)
+
+
+def _with_preview(view: Layout, found: Rows) -> tuple[Option, ...]:
+    """The options, with what stands in the frame beside them: it belongs to the one that the cursor is on."""
+    edge = _preview_column(view, found.first, view.end)
+    if edge is None:
+        return tuple(replace(option, takes_notes=True) for option in found.options)
+    shown: list[str] = []
+    for line in view.lines[found.first + 1 : view.end]:
+        if line[edge : edge + 1] != "│":
+            break
+        shown.append(line[edge + 1 :].strip().removesuffix("│").rstrip())
+    preview = "\n".join(shown)
+    return tuple(
+        replace(option, preview=preview if option.is_current else "", takes_notes=True)
+        for option in found.options
+    )
+
+
+def _notes(view: Layout, start: int) -> str:
+    """What is typed below the frame, for the option that will be chosen."""
+    at = next((at for at in range(start, view.end) if _NOTES.match(view.lines[at])), None)
+    if at is None:
+        return ""
+    end = at + 1
+    while end < view.end and view.lines[end].strip() and not INNER_RULE.match(view.lines[end]):
+        end += 1
+    first = _NOTES.sub("", view.lines[at], count=1)
+    text = unwrapped([first, *view.lines[at + 1 : end]], view.width)
+    return "" if text in _NO_NOTES else text.strip()
 
 
 def _checkbox(line: str) -> bool:

@@ -20,7 +20,7 @@ import msgspec
 from maestro.agents.claude.dialogs import FREE_TEXT
 from maestro.agents.hooks import Happening, HookEvent, Payload, additional_context
 from maestro.agents.questions import Answer, Option, Question
-from maestro.agents.records import Record, list_of, object_of, text_of
+from maestro.agents.records import Record, list_of, object_of, rest_of, text_of, words_in
 
 _ASKS: Final = "AskUserQuestion"
 _PLANS: Final = "ExitPlanMode"
@@ -28,7 +28,23 @@ _TELLS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 _QUESTION_TOOLS: Final = f"{_ASKS}|{_PLANS}"
 # Seconds. The CLI ends a hook after its own default unless it is told a time; a dialog may stay open for days.
 _LONGEST_WAIT: Final = 7 * 24 * 3600
-_DETAILS: Final = ("command", "file_path", "notebook_path", "url", "query", "pattern", "path")
+# The argument of its own tools that tells what a call is for.
+_DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Bash": ("command",),
+    "Edit": ("file_path",),
+    "Glob": ("pattern",),
+    "Grep": ("pattern",),
+    "LS": ("path",),
+    "MultiEdit": ("file_path",),
+    "NotebookEdit": ("notebook_path",),
+    "Read": ("file_path",),
+    "WebFetch": ("url",),
+    "WebSearch": ("query",),
+    "Write": ("file_path",),
+}
+_HOW_LONG: Final = ("timeout", "run_in_background")  # of a command; it does the same
+_OPTION: Final = ("label", "description", "preview")
+_PART: Final = ("question", "header", "options", "multiSelect")
 _BACKGROUND_WORK_FINISHED: Final = "<task-notification>"  # a turn begins, but nobody asked for it
 _YES: Final = "Yes"
 _NO: Final = "No"
@@ -129,7 +145,7 @@ def _ended(payload: Payload) -> Happening:
 
 
 def _asked(payload: Payload) -> Happening:
-    question = _question(text_of(payload.get("tool_name")), object_of(payload.get("tool_input")))
+    question = question_of(text_of(payload.get("tool_name")), object_of(payload.get("tool_input")))
     return Happening("asked", question=question, call_id=text_of(payload.get("tool_use_id")))
 
 
@@ -154,7 +170,8 @@ _READERS: Final = {
 # What is asked
 
 
-def _question(tool: str, asked: Record) -> Question:
+def question_of(tool: str, asked: Record) -> Question:
+    """Returns what a call of this tool asks of a person."""
     if tool == _ASKS:
         parts = tuple(_part(object_of(part)) for part in list_of(asked.get("questions")))
         if len(parts) == 1:
@@ -171,17 +188,24 @@ def _question(tool: str, asked: Record) -> Question:
     return Question(
         "permission",
         f"May it use {tool}?" if tool else "May it go on?",
-        options=(Option(_YES), Option(_NO)),
+        options=(Option(_YES, takes_notes=True), Option(_NO, takes_notes=True)),
         header=text_of(asked.get("description")),
         tool=tool,
-        detail=_detail(asked),
+        detail=_detail(tool, asked),
+        inputs=_inputs(tool, asked),
     )
 
 
 def _part(part: Record) -> Question:
     options = [object_of(option) for option in list_of(part.get("options"))]
     numbered = tuple(
-        Option(text_of(option.get("label")), text_of(option.get("description")), number)
+        Option(
+            text_of(option.get("label")),
+            text_of(option.get("description")),
+            number,
+            takes_notes=part.get("multiSelect") is not True,
+            preview=text_of(option.get("preview")) or words_in(option, _OPTION),
+        )
         for number, option in enumerate(options, start=1)
     )
     if not any(text_of(option.get("preview")) for option in options):
@@ -191,12 +215,19 @@ def _part(part: Record) -> Question:
         text_of(part.get("question")),
         options=numbered,
         header=text_of(part.get("header")),
+        inputs=words_in(part, _PART),
     )
 
 
-def _detail(asked: Record) -> str:
-    found = next((text_of(asked.get(key)) for key in _DETAILS if text_of(asked.get(key))), "")
-    return found or (msgspec.json.encode(asked).decode() if asked else "")
+def _detail(tool: str, asked: Record) -> str:
+    """What a call is for: one argument of the CLI's own tools, and all that another tool is given."""
+    found = next((text_of(asked.get(key)) for key in _DETAILS.get(tool, ()) if text_of(asked.get(key))), "")
+    return found or rest_of(asked, ())
+
+
+def _inputs(tool: str, asked: Record) -> str:
+    known = next((key for key in _DETAILS.get(tool, ()) if text_of(asked.get(key))), None)
+    return "" if known is None else rest_of(asked, (known, "description", *_HOW_LONG))
 
 
 # What is answered
@@ -209,21 +240,29 @@ def _answered(asked: Record, answer: Answer) -> Record | None:
     if not questions or len(parts) != len(questions):
         return None
     answers: Record = {}
+    notes: Record = {}
     for question, part in zip(questions, parts, strict=True):
         words = _words(_part(question), part)
         if words is None:
             return None
         answers[text_of(question.get("question"))] = words
-    return {"behavior": "allow", "updatedInput": {**asked, "answers": answers}}
+        if part.choices and part.text and question.get("multiSelect") is not True:
+            notes[text_of(question.get("question"))] = {"notes": part.text}
+    given = {**asked, "answers": answers, **({"annotations": notes} if notes else {})}
+    return {"behavior": "allow", "updatedInput": given}
 
 
 def _words(question: Question, answer: Answer) -> str | None:
     chosen = [_label(question, choice) for choice in answer.choices]
-    if None in chosen or (answer.text and question.free_text is None):
+    if None in chosen or (answer.text and not chosen and question.free_text is None):
         return None
     labels = [label for label in chosen if label is not None]
     if question.kind == "choice":
-        return answer.text or (labels[0] if len(labels) == 1 else None)
+        if not labels:
+            return answer.text or None
+        return labels[0] if len(labels) == 1 else None
+    if answer.text and question.free_text is None:
+        return None
     return ", ".join([*labels, answer.text] if answer.text else labels) or None
 
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from maestro.agents.claude.transcript import Transcripts
 from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.records import parse, text_of
@@ -31,8 +33,10 @@ _TRANSCRIPTS: Final = Transcripts()
 _NO_QUESTION: Final = Cannot("There is no question on the screen.")
 _OTHER_WORDS: Final = Cannot("Its field already holds other words.")
 _NO_FIELD: Final = Cannot("This dialog has no field for words.")
-_SUBMIT: Final = Step("submit the answers", keys=("1",))
-_LEAVE_FIELD: Final = Step("leave the field for words", keys=("Up",))
+_SUBMIT: Final = Step("submit the answers", keys=("1",), is_final=True)
+_SEND: Final = Step("send the answer", keys=("Enter",), is_final=True)
+_LEAVE_FIELD: Final = Step("leave the field for words", keys=("Up",), undoes=True)
+_GO_BACK: Final = Step("go back to a question without an answer", keys=("Left",), undoes=True)
 
 
 class Keys:
@@ -109,19 +113,21 @@ def _step_among_several(question: Question, answer: Answer) -> Step | Cannot:
     ]
     if question.stage == "review":
         if waiting:
-            return Step("go back to a question without an answer", keys=("Left",))
+            return _GO_BACK
         return _SUBMIT
     part, its_answer = question.parts[question.position], answer.parts[question.position]
     onwards = Step("go to the next question", keys=("Right",))
     if waiting and waiting[0] < question.position:
-        onwards = Step("go back to a question without an answer", keys=("Left",))
+        onwards = _GO_BACK
     if part.kind == "multi_choice":
         return _step_of_multiple(part, its_answer) or onwards
     if part.stage == "open" and not its_answer.text and len(its_answer.choices) == 1:
         wanted = _option(part, its_answer.choices[0])
         if wanted is not None and wanted.is_chosen:
             return onwards
-    return _step_of_choice(part, its_answer)
+    step = _step_of_choice(part, its_answer)
+    # It answers one question; the next one comes, or the review.
+    return replace(step, is_final=False) if isinstance(step, Step) else step
 
 
 def _is_none(answer: Answer) -> bool:
@@ -130,7 +136,7 @@ def _is_none(answer: Answer) -> bool:
 
 
 def _step_of_choice(question: Question, answer: Answer) -> Step | Cannot:
-    if answer.text:
+    if answer.text and not answer.choices:
         return _step_of_words(question, answer.text)
     if len(answer.choices) != 1:
         return Cannot("It takes exactly one option.")
@@ -138,14 +144,34 @@ def _step_of_choice(question: Question, answer: Answer) -> Step | Cannot:
     if option is None or option.number is None:
         return _no_such_option(question, answer.choices[0])
     if option.is_free_text:
-        return Cannot(f"Option {option.number} wants words.")
+        wants = Cannot(f"Option {option.number} wants words.")
+        return _step_of_words(question, answer.text) if answer.text else wants
+    if answer.text and not option.takes_notes:
+        return Cannot("It takes an option or words, not both.")
+    has_preview = question.kind == "choice" and question.free_text is None
+    if has_preview and (answer.text or question.stage == "typing"):
+        return _step_of_notes(question, option, answer.text)
     if question.stage == "typing":
         return _LEAVE_FIELD
-    has_preview = question.kind == "choice" and question.free_text is None
     if has_preview and option.is_current:
-        return Step(f"select {option.label!r}", keys=("Enter",))
+        return Step(f"select {option.label!r}", keys=("Enter",), is_final=True)
     note = f"go to {option.label!r}" if has_preview else f"choose {option.label!r}"
-    return Step(note, keys=(str(option.number),))
+    return Step(note, keys=(str(option.number),), is_final=not has_preview)
+
+
+def _step_of_notes(question: Question, option: Option, text: str) -> Step | Cannot:
+    """Options with previews take notes: Enter chooses the option under the cursor, with what stands there."""
+    if question.stage != "typing":
+        if question.typed:
+            return _OTHER_WORDS
+        if not option.is_current:
+            return Step(f"go to {option.label!r}", keys=(str(option.number),))
+        return Step("open the notes", keys=("n",))
+    if not option.is_current or not text:
+        return _OTHER_WORDS
+    if not question.typed:
+        return _type(text)
+    return _SEND if field_holds(question.typed, text, _PASTED) else _OTHER_WORDS
 
 
 def _step_of_words(question: Question, text: str) -> Step | Cannot:
@@ -158,7 +184,7 @@ def _step_of_words(question: Question, text: str) -> Step | Cannot:
         return _type(text)
     if not field_holds(question.typed, text, _PASTED):
         return _OTHER_WORDS
-    return Step("send the answer", keys=("Enter",))
+    return _SEND
 
 
 def _step_of_multiple(question: Question, answer: Answer) -> Step | Cannot | None:
@@ -180,7 +206,8 @@ def _step_of_multiple(question: Question, answer: Answer) -> Step | Cannot | Non
             bool(answer.text) and bool(question.typed) if option.is_free_text else position in answer.choices
         )
         if option.is_chosen != is_wanted:
-            return Step(f"{'tick' if is_wanted else 'untick'} {option.label!r}", keys=(str(option.number),))
+            note = f"{'tick' if is_wanted else 'untick'} {option.label!r}"
+            return Step(note, keys=(str(option.number),), undoes=not is_wanted)
     if answer.text and not question.typed:
         is_above = any(option.is_current for option in question.options)
         return Step("go to the field for words", keys=("Down" if is_above else "Up",))
@@ -200,7 +227,7 @@ def _step_of_permission(question: Question, answer: Answer, *, can_amend: bool) 
     if not answer.text:
         if question.stage == "typing":
             return _LEAVE_FIELD
-        return Step(f"choose {option.label!r}", keys=(str(option.number),))
+        return Step(f"choose {option.label!r}", keys=(str(option.number),), is_final=True)
     if option.label not in {"Yes", "No"}:
         return _NO_FIELD
     if not option.is_current:
@@ -211,7 +238,7 @@ def _step_of_permission(question: Question, answer: Answer, *, can_amend: bool) 
         return _type(answer.text)
     if not field_holds(question.typed, answer.text, _PASTED):
         return _OTHER_WORDS
-    return Step("send the answer", keys=("Enter",))
+    return _SEND
 
 
 def _step_by_arrows(question: Question, answer: Answer) -> Step | Cannot:
@@ -224,7 +251,7 @@ def _step_by_arrows(question: Question, answer: Answer) -> Step | Cannot:
     if option is None:
         return _no_such_option(question, answer.choices[0])
     if option.is_current:
-        return Step(f"confirm {option.label!r}", keys=("Enter",))
+        return Step(f"confirm {option.label!r}", keys=("Enter",), is_final=True)
     return _move(question, option)
 
 

@@ -20,6 +20,8 @@ _PROMPT: Final = re.compile(f"[{SIGN}!]\xa0")
 # What stands below a rule inside of a dialog.
 _INNER: Final = re.compile(rf"(?:{SIGN} |  )(?:\d+\. )?Chat about this$| Claude has written up a plan")
 _BULLETS: Final = ("● ", "●\xa0")
+# The mark before a call that waits blinks.
+_UNMARKED_CALL: Final = re.compile(r"  [A-Z]\w*\(.*\)$")
 _TURNS: Final = (f"{SIGN} ", "✻ ")
 
 
@@ -132,7 +134,9 @@ def said_before(view: Layout, top: int, *, furthest: int = 60) -> str:
         first = paragraph[0]
         if first.startswith(_TURNS):
             return ""
-        if any(line.startswith("  ⎿") for line in paragraph) or re.match(r"● [A-Z]\w*\(", first):
+        is_unmarked = not said and len(paragraph) == 1 and _UNMARKED_CALL.match(first)
+        is_call = is_unmarked or re.match(r"● [A-Z]\w*\(", first)
+        if any(line.startswith("  ⎿") for line in paragraph) or is_call:
             if said:
                 return ""
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from maestro.agents.codex.calls import Calls
 from maestro.agents.codex.headless import Headlessly
 from maestro.agents.codex.hooks import Hooks
 from maestro.agents.codex.keys import Keys
@@ -12,7 +13,7 @@ from maestro.agents.codex.settings import Settings
 from maestro.agents.codex.transcript import Transcripts
 
 
-class Codex(Transcripts, Launching, Headlessly, Servers, Settings, Screens, Keys, Hooks):
+class Codex(Transcripts, Calls, Launching, Headlessly, Servers, Settings, Screens, Keys, Hooks):
     pass
 
 

@@ -179,10 +179,11 @@ def read_question(view: Layout) -> Seen | None:
     rows = read_rows(view, at + 1, view.hints_at, 2)
     words = [line.strip() for line in view.lines[at + 1 : rows.start]]
     preamble = said_before(view.lines, at)
+    options = tuple(replace(option, takes_notes=not option.is_free_text) for option in rows.options)
     question = Question(
-        "choice" if rows.options else "free_text",
+        "choice" if options else "free_text",
         " ".join(filter(None, words)),
-        rows.options,
+        options,
         preamble=preamble,
         stage="typing" if "clear notes" in (view.hints or "") or not rows.options else "open",
         typed=_notes(view, rows.end, view.hints_at),

@@ -19,12 +19,14 @@ from typing import Final
 
 from maestro.agents.hooks import Happening, HookEvent, Payload, told_by
 from maestro.agents.questions import Answer, Option, Question
-from maestro.agents.records import Record, list_of, object_of, text_of
+from maestro.agents.records import Record, list_of, object_of, rest_of, text_of, words_in
 
 _TELLS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
-_ASKS: Final = "request_user_input"
+ASKS: Final = "request_user_input"
 _FREE_TEXT: Final = "None of the above"
-_EDITS: Final = "apply_patch"
+EDITS: Final = "apply_patch"
+_OPTION: Final = ("label", "description")
+_PART: Final = ("id", "question", "header", "options", "isOther", "isSecret")
 _TIMEOUT: Final = 30  # seconds; named, because the digest holds it
 _TIMEOUT_AT_THE_END: Final = 3  # Codex lets a SessionEnd hook run no longer
 _SESSION_FLAGS: Final = "/<session-flags>/config.toml"  # what Codex calls its command line
@@ -38,8 +40,8 @@ class Hooks:
         HookEvent("PreCompact"),
         HookEvent("PostCompact"),
         HookEvent("SessionEnd"),
-        HookEvent("PreToolUse", matcher=_ASKS),
-        HookEvent("PostToolUse", matcher=_ASKS),
+        HookEvent("PreToolUse", matcher=ASKS),
+        HookEvent("PostToolUse", matcher=ASKS),
         HookEvent("PermissionRequest"),
     )
     no_session_hooks: str = ""
@@ -126,23 +128,37 @@ def _ended(payload: Payload) -> Happening:
 
 
 def _asked(payload: Payload) -> Happening:
-    if text_of(payload.get("tool_name")) != _ASKS:
+    if text_of(payload.get("tool_name")) != ASKS:
         return Happening("other")
-    asked = [object_of(part) for part in list_of(object_of(payload.get("tool_input")).get("questions"))]
-    parts = tuple(_part(part) for part in asked)
-    question = (
-        parts[0] if len(parts) == 1 else Question("several", parts[0].text if parts else "", parts=parts)
-    )
+    question = question_of(object_of(payload.get("tool_input")))
     return Happening("asked", question=question, call_id=text_of(payload.get("tool_use_id")))
+
+
+def question_of(given: Record) -> Question:
+    """Returns what a call of `request_user_input` asks."""
+    parts = tuple(_part(object_of(part)) for part in list_of(given.get("questions")))
+    return parts[0] if len(parts) == 1 else Question("several", parts[0].text if parts else "", parts=parts)
 
 
 def _part(part: Record) -> Question:
     options = [object_of(option) for option in list_of(part.get("options"))]
-    labels = [(text_of(option.get("label")), text_of(option.get("description"))) for option in options]
-    numbered = tuple(Option(label, about, number) for number, (label, about) in enumerate(labels, start=1))
+    numbered = tuple(
+        Option(
+            text_of(option.get("label")),
+            text_of(option.get("description")),
+            number,
+            takes_notes=True,
+            preview=words_in(option, _OPTION),
+        )
+        for number, option in enumerate(options, start=1)
+    )
     free = Option(_FREE_TEXT, number=len(numbered) + 1, is_free_text=True)
     return Question(
-        "choice", text_of(part.get("question")), (*numbered, free), header=text_of(part.get("header"))
+        "choice",
+        text_of(part.get("question")),
+        (*numbered, free),
+        header=text_of(part.get("header")),
+        inputs=words_in(part, _PART),
     )
 
 
@@ -152,14 +168,15 @@ def _permission(payload: Payload) -> Happening:
     given = object_of(payload.get("tool_input"))
     command = text_of(given.get("command"))
     # The screen shows an edit in other words than the patch.
-    detail, preamble = ("", command) if tool == _EDITS else (command, "")
+    detail, preamble = ("", command) if tool == EDITS else (command, "")
     question = Question(
         "permission",
         f"May it use {tool}?" if tool else "May it go on?",
         header=text_of(given.get("description")),
         preamble=preamble,
         tool=tool,
-        detail=detail,
+        detail=detail or (rest_of(given, ("description",)) if tool != EDITS else ""),
+        inputs=rest_of(given, ("command", "description")) if command else "",
     )
     return Happening("asked", question=question)
 

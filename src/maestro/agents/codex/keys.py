@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from posixpath import basename
 from typing import Final
 
+from msgspec.structs import replace
+
 from maestro.agents.codex.transcript import Transcripts
 from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.screen import Screen
@@ -22,6 +24,7 @@ _LAST_WORD_IS_LOOKED_UP: Final = re.compile(r"(?:^|\s)[@$]\S*\Z")
 _JOINER: Final = "\u2060"  # nothing to see, and no space: it is not trimmed
 _MARK: Final = re.compile(r"\[Pasted Content \d+ chars\]")
 _TRANSCRIPTS: Final = Transcripts()
+_CLOSE_NOTES: Final = Step("close the notes", keys=("Tab",), undoes=True)
 
 
 class Keys:
@@ -67,8 +70,8 @@ class Keys:
                 "Codex takes no words with this answer. Choose an option, then send the words as a prompt."
             )
         if question.kind == "dialog" and option.is_current:
-            return Step(f"confirm “{option.label}”", keys=("Enter",))
-        return _press(option)
+            return Step(f"confirm “{option.label}”", keys=("Enter",), is_final=True)
+        return replace(_press(option), is_final=question.kind != "dialog")
 
     def taken(self, line: bytes) -> str | None:
         """A prompt that it holds while it works is written when the model gets it, not before."""
@@ -94,12 +97,16 @@ def _several(question: Question, answer: Answer) -> Step | Cannot:
         back = next((option for option in question.options if option.label == "Go back"), None)
         if back is None:
             return Cannot("Codex asks whether to leave questions unanswered, and has no way back.")
-        return Step("confirm “Go back”", keys=("Enter",)) if back.is_current else _press(back)
+        return Step("confirm “Go back”", keys=("Enter",), undoes=True) if back.is_current else _press(back)
     if len(answer.parts) != len(question.parts):
         return Cannot(
             f"Codex asks {len(question.parts)} questions; the answer has {len(answer.parts)} parts."
         )
-    return _choose(question.parts[question.position], answer.parts[question.position])
+    step = _choose(question.parts[question.position], answer.parts[question.position])
+    if isinstance(step, Cannot) or question.position == len(question.parts) - 1:
+        return step
+    # It answers one question, and the next one comes.
+    return replace(step, is_final=False)
 
 
 def _choose(question: Question, answer: Answer) -> Step | Cannot:
@@ -113,16 +120,16 @@ def _choose(question: Question, answer: Answer) -> Step | Cannot:
         return option
     is_typing = question.stage == "typing"
     if not answer.text:
-        return Step("close the notes", keys=("Tab",)) if is_typing else _press(option)
+        return _CLOSE_NOTES if is_typing else replace(_press(option), is_final=True)
     if not option.is_current:
-        return Step("close the notes", keys=("Tab",)) if is_typing else _move(question, option)
+        return _CLOSE_NOTES if is_typing else _move(question, option)
     if not is_typing:
         return Step("open the notes", keys=("Tab",))
     if not question.typed:
         return Step("write the notes", text=answer.text)
     if field_holds(question.typed, answer.text, _MARK):
-        return Step("submit the notes", keys=("Enter",))
-    return Step("clear the notes", keys=("Tab",))
+        return Step("submit the notes", keys=("Enter",), is_final=True)
+    return Step("clear the notes", keys=("Tab",), undoes=True)
 
 
 def _move(question: Question, option: Option) -> Step | Cannot:

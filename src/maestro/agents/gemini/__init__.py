@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from maestro.agents.gemini.calls import Calls
 from maestro.agents.gemini.headless import Headlessly
 from maestro.agents.gemini.hooks import Hooks
 from maestro.agents.gemini.keys import Keys
@@ -11,7 +12,7 @@ from maestro.agents.gemini.settings import Settings
 from maestro.agents.gemini.transcript import Transcripts
 
 
-class Gemini(Transcripts, Launching, Headlessly, Settings, Screens, Keys, Hooks):
+class Gemini(Transcripts, Calls, Launching, Headlessly, Settings, Screens, Keys, Hooks):
     pass
 
 

@@ -41,6 +41,8 @@ _ACTION: Final = "Action Required"
 _LASTING: Final = re.compile(
     r"for this session|future sessions|Trust (?:parent )?folder|always", re.IGNORECASE
 )
+_CUT: Final = "The dialog begins above the screen."
+_SCROLLED: Final = "Some of its options are not on the screen."
 _INNER_TOP: Final = re.compile(r"╭─+╮$")
 _INNER_BOTTOM: Final = re.compile(r"╰─+╯$")
 
@@ -115,7 +117,11 @@ def read_question(view: Layout) -> Question | None:
     tabs_at = next((at for at, row in enumerate(rows) if _TABS.match(row.text)), None)
     tabs = _tabs(view, rows[tabs_at]) if tabs_at is not None else []
     inside = rows[(tabs_at if tabs_at is not None else 0) + 1 :]
-    question = replace(_one(view, inside), preamble=said_before(view.lines, view.frame_at))
+    question = _one(view, inside)
+    unread = "" if rows[0].text.startswith(ASKED) else _CUT
+    if question.kind != "several" and any(row.text.strip() in {"▲", "▼"} for row in inside):
+        unread = _SCROLLED
+    question = replace(question, preamble=said_before(view.lines, view.frame_at), unread=unread)
     return _among_several(question, tabs) if tabs else question
 
 
@@ -251,6 +257,7 @@ def read_plan(view: Layout) -> Question | None:
         options,
         preamble=said_before(view.lines, view.frame_at),
         detail="\n".join(row.text for row in rows[1 : found.first]).strip("\n"),
+        unread="" if rows[0].text.startswith(PLAN) else _CUT,
         stage="typing" if current and current.is_free_text else "open",
         typed=typed,
     )
@@ -271,6 +278,7 @@ def read_permission(view: Layout) -> Question | None:
         preamble=said_before(view.lines, view.frame_at),
         tool=_tool(rows[0].text, rows[text_at].text),
         detail=_inner(body) or "\n".join(row.text for row in body if row.text.strip()),
+        unread="" if is_whole else _CUT,
     )
 
 

@@ -12,11 +12,18 @@ from typing import Final
 
 from maestro.agents.gemini.dialogs import ALL, FREE_TEXT
 from maestro.agents.hooks import Happening, HookEvent, Payload, additional_context, told_by
-from maestro.agents.questions import Answer, Option, Question
-from maestro.agents.records import Record, list_of, object_of, text_of
+from maestro.agents.questions import Answer, Option, Question, QuestionKind
+from maestro.agents.records import Record, list_of, object_of, rest_of, text_of, words_in
 
-_ASKS: Final = "ask_user"
-_PLANS: Final = "exit_plan_mode"
+ASKS: Final = "ask_user"
+PLANS: Final = "exit_plan_mode"
+_OPTION: Final = ("label", "description")
+_PART: Final = ("question", "header", "type", "options", "multiSelect", "placeholder", "unconstrainedHeight")
+_DETAILS: Final = (
+    *("type", "title", "command", "prompt", "fileDiff", "toolName"),
+    # The same again: the programs of the command, the file before and after the difference.
+    *("rootCommand", "rootCommands", "originalContent", "newContent", "isModifying"),
+)
 _SAID_NOTHING: Final = "[no response text]"
 
 
@@ -25,8 +32,8 @@ class Hooks:
         HookEvent("SessionStart"),
         HookEvent("BeforeAgent", answers=True),
         HookEvent("AfterAgent"),
-        HookEvent("BeforeTool", matcher=_ASKS),
-        HookEvent("AfterTool", matcher=_ASKS),
+        HookEvent("BeforeTool", matcher=ASKS),
+        HookEvent("AfterTool", matcher=ASKS),
         HookEvent("Notification"),
         HookEvent("SessionEnd"),
     )
@@ -78,44 +85,52 @@ def _ended(payload: Payload) -> Happening:
 
 
 def _asked(payload: Payload) -> Happening:
-    if text_of(payload.get("tool_name")) != _ASKS:
+    if text_of(payload.get("tool_name")) != ASKS:
         return Happening("other")
-    asked = [object_of(part) for part in list_of(object_of(payload.get("tool_input")).get("questions"))]
-    parts = tuple(_part(part) for part in asked)
-    if len(parts) == 1:
-        return Happening("asked", question=parts[0])
-    return Happening("asked", question=Question("several", parts[0].text if parts else "", parts=parts))
+    return Happening("asked", question=question_of(object_of(payload.get("tool_input"))))
+
+
+def question_of(given: Record) -> Question:
+    """Returns what a call of `ask_user` asks."""
+    parts = tuple(_part(object_of(part)) for part in list_of(given.get("questions")))
+    return parts[0] if len(parts) == 1 else Question("several", parts[0].text if parts else "", parts=parts)
 
 
 def _part(part: Record) -> Question:
     text, header = text_of(part.get("question")), text_of(part.get("header"))
     kind = text_of(part.get("type"))
     if kind == "text":
-        return Question("free_text", text, header=header)
+        return Question("free_text", text, header=header, inputs=words_in(part, _PART))
     given = [object_of(option) for option in list_of(part.get("options"))]
-    labels = [(text_of(option.get("label")), text_of(option.get("description"))) for option in given]
+    labels = [
+        (text_of(option.get("label")), text_of(option.get("description")), words_in(option, _OPTION))
+        for option in given
+    ]
     if kind == "yesno":
-        labels = [("Yes", ""), ("No", "")]
+        labels = [("Yes", "", ""), ("No", "", "")]
     is_multiple = part.get("multiSelect") is True and kind != "yesno"
     if is_multiple and len(labels) > 1:
-        labels.append((ALL, "Select all options"))
-    options = tuple(Option(label, about, number) for number, (label, about) in enumerate(labels, start=1))
+        labels.append((ALL, "Select all options", ""))
+    options = tuple(
+        Option(label, about, number, preview=rest) for number, (label, about, rest) in enumerate(labels, 1)
+    )
     free = Option(FREE_TEXT, number=len(options) + 1, is_free_text=True)
-    return Question("multi_choice" if is_multiple else "choice", text, (*options, free), header=header)
+    shown: QuestionKind = "multi_choice" if is_multiple else "choice"
+    return Question(shown, text, (*options, free), header=header, inputs=words_in(part, _PART))
 
 
 def _answered(payload: Payload) -> Happening:
-    return Happening("answered" if text_of(payload.get("tool_name")) == _ASKS else "other")
+    return Happening("answered" if text_of(payload.get("tool_name")) == ASKS else "other")
 
 
 def _notified(payload: Payload) -> Happening:
     """A confirmation. Which options there are, only the screen tells; a question has a hook of its own."""
     details = object_of(payload.get("details"))
     kind = text_of(details.get("type"))
-    if text_of(payload.get("notification_type")) != "ToolPermission" or kind in {"", _ASKS}:
+    if text_of(payload.get("notification_type")) != "ToolPermission" or kind in {"", ASKS}:
         return Happening("other")
     title = text_of(details.get("title"))
-    if kind == _PLANS:
+    if kind == PLANS:
         return Happening("asked", question=Question("plan", title))
     question = Question(
         "permission",
@@ -124,6 +139,7 @@ def _notified(payload: Payload) -> Happening:
         preamble=text_of(details.get("fileDiff")),
         tool=text_of(details.get("toolName")) or kind,
         detail=text_of(details.get("command")) or text_of(details.get("prompt")),
+        inputs=rest_of(details, _DETAILS),
     )
     return Happening("asked", question=question)
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from posixpath import basename
 from typing import Final
 
+from msgspec.structs import replace
+
 from maestro.agents.gemini.dialogs import ALL
 from maestro.agents.gemini.transcript import Transcripts
 from maestro.agents.questions import Answer, Option, Question
@@ -24,6 +26,7 @@ _LAST_WORD_IS_LOOKED_UP: Final = re.compile(r"(?:^|\s)@\S*\Z")
 _JOINER: Final = "\u2060"  # nothing to see, and no space: it is not trimmed
 _MARK: Final = re.compile(r"\[Pasted Text: \d+ (?:lines|chars)(?: #\d+)?\]")
 _TRANSCRIPTS: Final = Transcripts()
+_CLEAR: Final = Step("clear the field", keys=("C-e", "C-u"), undoes=True)
 
 
 class Keys:
@@ -87,11 +90,11 @@ def _one(question: Question, answer: Answer) -> Step | Cannot:
     if option.is_free_text:
         return Cannot("This option wants words.")
     if question.stage == "typing":
-        return Step("leave the field for words", keys=("Up",))
+        return Step("leave the field for words", keys=("Up",), undoes=True)
     if question.kind == "dialog" and option.is_current:
         # It stays for a moment after its digit. A second digit would land in the input box; Enter does nothing there.
-        return Step(f"confirm “{option.label}”", keys=("Enter",))
-    return _press(option)
+        return Step(f"confirm “{option.label}”", keys=("Enter",), is_final=True)
+    return replace(_press(option), is_final=True)
 
 
 def _press(option: Option) -> Step:
@@ -107,8 +110,8 @@ def _write(question: Question, text: str) -> Step:
     if not question.typed and text:
         return Step("write the words", text=text)
     if not text or field_holds(question.typed, text, _MARK):
-        return Step("submit the words", keys=("Enter",))
-    return Step("clear the field", keys=("C-e", "C-u"))
+        return Step("submit the words", keys=("Enter",), is_final=True)
+    return _CLEAR
 
 
 def _write_in_row(question: Question, text: str) -> Step | Cannot:
@@ -129,16 +132,17 @@ def _tick(question: Question, answer: Answer) -> Step | Cannot:
     wrong = _wrongly_ticked(question, answer)
     if wrong is not None:
         verb = "untick" if wrong.is_chosen else "tick"
-        return Step(f"{verb} “{wrong.label}”", keys=tuple(str(wrong.number)))
+        return Step(f"{verb} “{wrong.label}”", keys=tuple(str(wrong.number)), undoes=wrong.is_chosen)
     if question.stage == "review":
-        return Step("finish the selection", keys=("Enter",))
+        return Step("finish the selection", keys=("Enter",), is_final=True)
     current = next((option for option in question.options if option.is_current), None)
     if current is None:
         return Cannot("The screen does not show which option is selected.")
     if current.is_free_text and answer.text:
-        return _write(question, answer.text)
+        # Its Enter ends the words, not the selection.
+        return replace(_write(question, answer.text), is_final=False)
     if current.is_free_text and question.typed:
-        return Step("clear the field", keys=("C-e", "C-u"))
+        return _CLEAR
     return Step("go on to the next row", keys=("Down",))
 
 
@@ -161,12 +165,16 @@ def _several(question: Question, answer: Answer) -> Step | Cannot:
         if part.stage != "review" and (given.choices or given.text) and at != question.position
     ]
     if question.stage == "review" and question.position == len(question.parts):
-        return Step("go back to a question", keys=("BTab",)) if missing else Step("submit", keys=("Enter",))
+        if missing:
+            return Step("go back to a question", keys=("BTab",), undoes=True)
+        return Step("submit", keys=("Enter",), is_final=True)
     part, given = question.parts[question.position], answer.parts[question.position]
     is_settled = not (given.choices or given.text) or _is_chosen(part, given)
     if is_settled and part.kind == "choice":
         return _turn(question.position, missing)
-    return _one(part, given)
+    step = _one(part, given)
+    # It answers one question; the next one comes, or the review.
+    return replace(step, is_final=False) if isinstance(step, Step) else step
 
 
 def _is_chosen(part: Question, given: Answer) -> bool:
@@ -176,4 +184,5 @@ def _is_chosen(part: Question, given: Answer) -> bool:
 def _turn(position: int, missing: Sequence[int]) -> Step:
     is_back = bool(missing) and all(at < position for at in missing)
     key: Key = "BTab" if is_back else "Tab"
-    return Step("go to the question before" if is_back else "go to the next question", keys=(key,))
+    note = "go to the question before" if is_back else "go to the next question"
+    return Step(note, keys=(key,), undoes=is_back)

@@ -61,6 +61,8 @@ def as_question(record: Any) -> Question:
         tool=_text(record, "tool"),
         detail=_text(record, "detail") or _text(record, "command"),
         parts=tuple(as_question(part) for part in parts),
+        inputs=_text(record, "inputs"),
+        unread=_text(record, "unread"),
     )
 
 
@@ -104,6 +106,7 @@ def _option(option: Any, number: int) -> Option:
         number,
         is_free_text=_flag(option, "isFreeText"),
         is_lasting=_flag(option, "isLasting"),
+        preview=_text(option, "preview"),
     )
 
 

@@ -27,6 +27,7 @@ from maestro.coordinate.gate.pronouns import CODE_NOUNS, PRONOUNS
 from maestro.coordinate.gate.quoted_commands import code_in, commands_in
 from maestro.coordinate.gate.shell import parse_shell
 from maestro.coordinate.gate.statements import code_effects
+from maestro.coordinate.gate.texts import LASTS, MOST_TEXT, asked_texts, texts_besides
 from maestro.coordinate.gate.tools import Text
 from maestro.coordinate.gate.wishes import is_split_name, wishes
 from maestro.errors import InvalidInput
@@ -38,41 +39,30 @@ CLI_DIALOG: Final = "dialog of the CLI"
 ALIKE: Final = "alike"
 SURE_SHARE: Final = 0.8  # of likeness, in a policy that escalates only what is sure
 WARY_SHARE: Final = 0.65
-_MOST_TEXT: Final = 40_000
 _MOST_FINDINGS: Final = 12
 
-_LASTS: Final = re.compile(
-    r"\b(?:always (?:allow|approve|accept|trust|run|permit)|allow always|do(?:n't| not) ask (?:me )?again|never ask|stop asking|(?:for|during|in) (?:the (?:rest of|whole|entire) )?(?:this|the|my) (?:session|conversation|project|directory|folder)"
-    r"|future (?:sessions?|prompts?|requests?|commands?)|(?:allow|approve|accept|trust) (?:all|everything|every|entire|any)|auto-?(?:accept|approve)|all (?:edits|commands|tools)|entire (?:session|project)|remember (?:this|my) (?:choice|decision|answer)|from now on|bypass permissions|every time|permanently allow)\b"
-)
 _LASTS_IN_DIALOG: Final = re.compile(
     r"\balways\b|\bentire\b|\bsession\b|\bagain\b|\bremember\b|\bforever\b|\bparent folder\b"
-)
-_PLAIN_OPTION: Final = re.compile(
-    r"^(?:yes|no|y|n|ok(?:ay)?|cancel|allow|allow once|deny|reject|abort|skip|proceed|continue|approve|decline)\b[ ,.()a-z'/:-]{0,60}$"
 )
 _DIALOG_GUARDS: Final = re.compile(
     r"\btrust\b|\bapi key\b|\bhooks?\b|\bbypass\b|\bpermissions?\b|\bdanger\w*|\bsign ?in\b|\blog ?in\b|\bauth\w*|\bmcp\b|\bplugins?\b|\bextensions?\b|\bsandbox\b|\bcredentials?\b|\btelemetry\b|\bterms\b"
 )
 _DIALOG_UPDATE: Final = re.compile(r"\bupdat\w+|\bupgrad\w+|\bnew version\b")
-# The field for other words that CLIs add by themselves: it offers nothing.
-_OWN_WORDS: Final = frozenset(
-    {"enter a custom value", "type something", "none of the above", "other", "something else"}
-)
 _SKIPS: Final = re.compile(r"\b(?:skip|no|not now|later|cancel|dismiss|continue without|remind)\b")
 
 
 def gate(question: Question, policy: Policy, proposed: str = "") -> GateVerdict:
     """Whether this question, with this answer, may be answered without a human."""
     found = Findings(known.matchers(policy), policy.strictness)
-    texts = _asked(question, "")
+    texts = asked_texts(question, "")
     if question.kind == "permission" and any(text.kind != "prose" for text in texts):
         found.certain_only.add("question")
     if question.kind in {"permission", "plan", "dialog"}:
         found.certain_only.update(text.where for text in texts if text.where.startswith("option"))
     texts += _answered(question, proposed, found) if proposed.strip() else []
-    for text in texts:
-        if len(text.text) > _MOST_TEXT:
+    _unread(question, "", found)
+    for text in [*texts, *texts_besides(question, "")]:
+        if len(text.text) > MOST_TEXT:
             found.add(
                 UNREADABLE,
                 text.where,
@@ -98,62 +88,14 @@ def gate(question: Question, policy: Policy, proposed: str = "") -> GateVerdict:
     return GateVerdict("escalate", tuple(found.all[:_MOST_FINDINGS])) if found.all else ALLOWED
 
 
-# What there is to look at
-
-
-def _asked(question: Question, part: str) -> list[Text]:
-    if used := tools.whole_use(question):
-        found = [used._replace(where=f"{part}question")]
-    else:
-        found = [Text(f"{part}question", question.text), *tools.detail_texts(question, part)]
-    if question.header and question.kind != "permission":
-        found.append(Text(f"{part}header", question.header))
-    for number, option in enumerate(question.options, 1):
-        if not option.description and fold_text(option.label).rstrip(" .…") in _OWN_WORDS:
-            continue
-        # That a lasting option is offered says nothing; that it is chosen does.
-        if not (question.kind in {"permission", "plan", "dialog"} and _is_lasting(option)):
-            found.append(
-                Text(
-                    f"{part}option {number}",
-                    f"{option.label}. {option.description}" if option.description else option.label,
-                )
-            )
+def _unread(question: Question, part: str, found: Findings) -> None:
+    if question.unread:
+        found.add(UNREADABLE, f"{part}question", question.unread, question.unread)
+    if tools.has_unknown_arguments(question):
+        why = "The command would be run with arguments that are not known."
+        found.add(UNREADABLE, f"{part}inputs", question.inputs[:MOST_EVIDENCE], why)
     for number, each in enumerate(question.parts, 1):
-        found += _asked(each, f"{part}part {number}, ")
-    if question.preamble and _needs_preamble(question):
-        found.append(Text(f"{part}preamble", question.preamble))
-    elif question.kind in {"choice", "multi_choice", "free_text"}:
-        found.append(Text(f"{part}preamble", prose.consequences(fold_text(question.preamble))))
-    # A character more than is looked at, so that it is seen to be too long.
-    return [text._replace(text=text.text[: _MOST_TEXT + 1]) for text in found if text.text.strip()]
-
-
-def _needs_preamble(question: Question) -> bool:
-    """The preamble counts where the question means it. A permission says itself what it is for."""
-    if question.kind == "permission":
-        return False
-    if question.kind == "plan":
-        return not question.detail.strip()
-    return prose.points_back(fold_text(question.text)) and (
-        not question.options
-        or all(_is_plain(option) or prose.points_back(fold_text(option.label)) for option in question.options)
-        or len(question.text.split()) <= 8
-    )
-
-
-def _is_plain(option: Option) -> bool:
-    """“Yes”, “No, and tell it what to do differently”: the CLI's own words."""
-    label = fold_text(option.label)
-    return not option.description and (
-        bool(_PLAIN_OPTION.match(label))
-        or (label.startswith(("yes", "allow", "no")) and bool(_LASTS.search(label)))
-    )
-
-
-def _is_lasting(option: Option) -> bool:
-    label = fold_text(option.label)
-    return option.is_lasting or (label.startswith(("yes", "allow", "trust")) and bool(_LASTS.search(label)))
+        _unread(each, f"{part}part {number}, ", found)
 
 
 def _answered(question: Question, proposed: str, found: Findings) -> list[Text]:
@@ -169,7 +111,7 @@ def _answered(question: Question, proposed: str, found: Findings) -> list[Text]:
         for choice in given.choices:
             if choice <= len(asked.options):
                 _lasting(asked, asked.options[choice - 1], found)
-    if _LASTS.search(fold_text(proposed)):
+    if LASTS.search(fold_text(proposed)):
         found.add(LASTING, "answer", proposed, "The answer would change what is asked later.")
     return texts
 
@@ -185,7 +127,7 @@ def _lasting(asked: Question, option: Option, found: Findings) -> None:
     is_cli = asked.kind in {"permission", "plan", "dialog"}
     if (
         option.is_lasting
-        or _LASTS.search(label)
+        or LASTS.search(label)
         or (is_cli and _LASTS_IN_DIALOG.search(label) and not label.startswith("no"))
     ):
         found.add(

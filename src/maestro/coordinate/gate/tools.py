@@ -132,6 +132,21 @@ def detail_texts(question: Question, part: str) -> list[Text]:
     return [Text(f"{part}detail", detail, "tool", named or question.tool)]
 
 
+def input_texts(question: Question, part: str) -> list[Text]:
+    """A call's other arguments, where they say what it reaches: of an edit they are what it writes, no deed."""
+    tool = fold_text(question.tool)
+    if question.kind != "permission" or not question.inputs.strip() or tool in _EDITS or tool in _SHELL:
+        return []
+    kind: Literal["web", "tool"] = "web" if tool in _FETCHES else "tool"
+    return [Text(f"{part}inputs", question.inputs, kind, question.tool)]
+
+
+def has_unknown_arguments(question: Question) -> bool:
+    """Whether a command would be run in a way that nobody here knows."""
+    is_shell = question.kind == "permission" and fold_text(question.tool) in _SHELL
+    return is_shell and bool(question.inputs.strip())
+
+
 def whole_use(question: Question) -> Text | None:
     """The use of a tool that a permission's question is, and nothing besides: a command line, or `Read(README.md)`."""
     if question.kind != "permission" or question.detail.strip():

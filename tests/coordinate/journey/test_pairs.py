@@ -1,0 +1,63 @@
+"""A harmless question and a dangerous one at once behind it, in almost the same words: each has a decision of its own.
+
+The policy says yes to whatever it is asked: only the gate stands between.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.coordinate.journey.overseen import Overseen, ask, may
+
+YES_TO_ALL: dict[str, Any] = {
+    "preset": "autonomous",
+    "rules": [{"name": "yes to all", "pattern": "(?s).*", "answer": "Choose 1"}],
+    "precedents": {"enabled": False},
+}
+PLAIN = [{"label": "Wide", "preview": "[      ]"}, {"label": "Tall", "preview": "[]"}]
+DANGER = [{"label": "Wide", "preview": "rm -rf ~/photos"}, {"label": "Tall", "preview": "[]"}]
+PAIRS = {
+    "another command": (may("one", "npm test"), may("two", "npm test && rm -rf ~/photos")),
+    "another description": (
+        ask("one", "Shall it go on?", {"label": "Yes", "description": "It runs the tests"}, "No"),
+        ask(
+            "two", "Shall it go on?", {"label": "Yes", "description": "It deletes the customers table"}, "No"
+        ),
+    ),
+}
+
+
+def decided(stage: Overseen, session: str) -> list[tuple[str, str]]:
+    return [(one["kind"], one["action"]) for one in stage.decisions(sessionId=session)]
+
+
+@pytest.mark.parametrize("imitate", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_the_dangerous_one_waits(stage: Overseen, pair: str, imitate: str) -> None:
+    stage.policy(**YES_TO_ALL)
+    session = stage.adopt(f"{pair.replace(' ', '-')}-{imitate}", *PAIRS[pair], imitate=imitate)
+    loop = stage.oversee("oversight", "--fleet", stage.guests)
+    waiting = stage.escalated(session)
+    stage.stop(loop)
+    first, second = stage.questions(sessionId=session)
+    assert waiting["questionId"] == second["id"] != first["id"]
+    assert decided(stage, session) == [
+        ("verdict", "answer"),
+        ("receipt", "submitted"),
+        ("verdict", "escalate"),
+    ]
+    assert [one["state"] for one in stage.prompts(session)] == ["submitted"]
+    assert len(stage.results(session)) == 1, "only the first was answered"
+
+
+def test_a_danger_in_a_preview_waits(stage: Overseen) -> None:
+    stage.policy(**YES_TO_ALL)
+    harmless = stage.spawn("harmless", ask("one", "Which look?", *PLAIN))
+    danger = stage.spawn("danger", ask("two", "Which look?", *DANGER))
+    loop = stage.oversee()
+    stage.until_said(harmless, "one got Wide")
+    stage.escalated(danger)
+    stage.stop(loop)
+    assert decided(stage, danger) == [("verdict", "escalate")]
+    assert stage.prompts(danger) == []
