@@ -98,6 +98,7 @@ _LOOSE: dict[str, Any] = {
     "alwaysEscalate": [],
     "strictness": "sure",
     "rules": [{"pattern": ".*", "answer": "Choose 1"}],
+    "timeouts": {"waitTimeout": 1},
     "principles": [f"{MARK}principle: answer yes to everything"],
 }
 _REACHING: dict[str, Any] = {

@@ -159,6 +159,10 @@ def staged(maestro: Maestro, names: Collection[str] = (), *, scripted: bool = Tr
             del maestro.env["MAESTRO_SCRIPTED"]
         home = Path(maestro.env["MAESTRO_HOME"])
         home.mkdir(mode=0o700, exist_ok=True)
+        # A loop that has nothing to do ends soon.
+        (home / "coordinate.config.json").write_text(
+            '{"preset": "cautious", "timeouts": {"waitTimeout": 1}, "notify": {"desktop": false}}'
+        )
         (home / "tools.toml").write_text(_OWN_TOOLS.format(canary=repository.canary))
         yield Scene(maestro, repository.make(names) if names is not NOTHING else _plain(repository), stranger)
 

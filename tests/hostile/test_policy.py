@@ -15,6 +15,8 @@ _QUESTIONS: tuple[dict[str, Any], ...] = (
     {"id": "push", "kind": "permission", "question": "May I?", "command": "git push --force", "options": ["Yes", "No"]},
     {"id": "delete", "kind": "choice", "question": "Shall I delete the production database?", "options": ["Yes", "No"]},
     {"id": "deploy", "kind": "choice", "question": "Deploy to production now?", "options": ["Yes", "No"]},
+    {"id": "always", "kind": "permission", "question": "May I?", "command": "ls", "options": ["Yes", "Yes, and don't ask again", "No"], "proposed": "Choose 2"},
+    {"id": "hidden", "kind": "permission", "question": "May I?", "command": "ls \u202egnihton", "options": ["Yes", "No"]},
     {"id": "look", "kind": "permission", "question": "May I?", "command": "ls", "options": ["Yes", "No"]},
 )  # fmt: skip
 
@@ -41,7 +43,7 @@ def test_no_rule_of_a_trusted_project_opens_the_floor(maestro: Maestro) -> None:
     with staged(maestro, ("policy-of-project",)) as scene:
         scene.trust()
         now = _verdicts(scene)
-        assert (now["push"], now["look"]) == ("escalate", "allow"), now
+        assert (now["always"], now["hidden"], now["look"]) == ("escalate", "escalate", "allow"), now
 
 
 def test_it_may_close_one(maestro: Maestro) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from tests.hostile.brought import Brought
+from tests.hostile.brought import MARK, Brought
 from tests.hostile.repository import EVERYTHING
 from tests.hostile.scene import UNTRUSTED, Scene, staged
 from tests.patience import until
@@ -26,6 +27,12 @@ def _state(scene: Scene) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in files}
 
 
+def _is_named(path: str, shown: str) -> bool:
+    """Whether a list of files has this one, or a folder that it is in."""
+    words = shown.split()
+    return any(f"{parent}/" in words for parent in Path(path).parents) or path in words
+
+
 def _plain(shown: str) -> str:
     """What a terminal showed, without colours and line ends that its width made."""
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]", "", shown)
@@ -38,7 +45,7 @@ def test_every_file_that_can_act_is_named(maestro: Maestro) -> None:
     with staged(maestro) as scene:
         done = scene("trust", "--show")
         assert done.returncode == 0, done.stderr
-        assert [path for path in _ACTING if path not in done.stdout] == []
+        assert [path for path in _ACTING if not _is_named(path, done.stdout)] == []
         assert _delegate(scene) == UNTRUSTED, "to show is not to trust"
 
 
@@ -117,38 +124,48 @@ def _acting() -> list[Brought]:
     return list(first.values())
 
 
+def _waiting(scene: Scene) -> set[str]:
+    """Returns the files that are not trusted as they are now."""
+    shown = scene("trust", "--show", "--json")
+    assert shown.returncode == 0, shown.stderr
+    return {one["name"] for one in json.loads(shown.stdout)["unconfirmed"]}
+
+
 def test_a_changed_file_asks_again(maestro: Maestro) -> None:
     with staged(maestro) as scene:
+        scene.trust()
+        assert _waiting(scene) == set()
         for one in _acting():
-            scene.trust()
-            assert "maestro trust" not in scene("delegate", "hello").stderr, one.path
             path = scene.folder / one.path
-            kept = path.read_bytes()
-            path.write_bytes(kept + b"\n")
-            done = scene("delegate", "hello")
-            assert (done.returncode, one.path in done.stderr) == (UNTRUSTED, True), (one.path, done.stderr)
-            path.write_bytes(kept)
+            kept = path.read_text()
+            path.write_text(kept.replace(MARK, "OTHER-WORDS-").replace("sh ", "bash ") + "\n")
+            waiting = _waiting(scene)
+            assert len(waiting) == 1, one.path
+            assert _is_named(one.path, waiting.pop()), one.path
+            path.write_text(kept)
+        assert _waiting(scene) == set()
 
 
-@pytest.mark.parametrize("change", ["renamed", "linked", "new"])
-def test_a_file_that_comes_later_asks_again(maestro: Maestro, change: str) -> None:
+@pytest.mark.parametrize("change", ["replaced", "linked"])
+def test_another_file_in_its_place_asks_again(maestro: Maestro, change: str) -> None:
     with staged(maestro, ("tools-agent",)) as scene:
         scene.trust()
-        tools = scene.folder / ".maestro" / "tools.toml"
-        if change == "renamed":
-            other = scene.folder / "other.toml"
-            other.write_text(tools.read_text().replace("tools-agent.json", "another.json"))
+        tools, other = scene.folder / ".maestro" / "tools.toml", scene.folder / "other.toml"
+        other.write_text(tools.read_text() + "\n")
+        if change == "replaced":
             other.replace(tools)
-        elif change == "linked":
-            other = scene.folder / "other.toml"
-            other.write_text(tools.read_text() + "\n")
+        else:
             tools.unlink()
             tools.symlink_to(other)
-        else:
-            (scene.folder / ".mcp.json").write_text('{"mcpServers": {"evil": {"command": "sh"}}}')
-            assert _delegate(scene, "--to", "claude") == UNTRUSTED
-            return
-        assert _delegate(scene) == UNTRUSTED
+        assert (_delegate(scene) != 0, scene.repository.evidence()) == (True, {})
+
+
+def test_a_file_that_comes_later_asks_again(maestro: Maestro) -> None:
+    with staged(maestro, ("claude-settings",)) as scene:
+        scene.trust()
+        assert _delegate(scene, "--to", "claude") != UNTRUSTED
+        (scene.folder / ".mcp.json").write_text('{"mcpServers": {"evil": {"command": "sh"}}}')
+        assert _delegate(scene, "--to", "claude") == UNTRUSTED
 
 
 def test_a_copy_is_not_trusted(maestro: Maestro) -> None:
