@@ -120,5 +120,7 @@ def test_trusted_the_same_repository_works(hostile: Place) -> None:
     trusted = hostile("trust", "--yes")
     assert trusted.returncode == 0, trusted.stderr
     done = hostile("delegate", "say hello", "--to", hostile.fleet.cli.name)
-    assert done.returncode != UNTRUSTED, done.stderr
-    assert hostile.repository.evidence(), "its hooks, helpers or servers run, as its user wants"
+    assert (done.returncode, done.stdout) == (0, "Hello.\n"), done
+    # The others read a project's files without a terminal only where they themselves were told to trust it.
+    if hostile.fleet.cli.name == "claude":
+        assert "claude-hook-SessionStart" in hostile.repository.evidence()
