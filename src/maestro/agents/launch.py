@@ -13,6 +13,7 @@ from typing import Final, Literal, Protocol, runtime_checkable
 import msgspec
 
 from maestro.agents import Environment
+from maestro.errors import InvalidInput
 
 Role = Literal["worker", "coordinator"]
 Mode = Literal[
@@ -92,6 +93,14 @@ class Launcher(Protocol):
 
     def own_folders(self, env: Environment) -> OwnFolders:
         """Where the CLI keeps its things for somebody with these variables."""
+
+
+def require_value(value: str) -> None:
+    """Raises InvalidInput for a model or an id that a CLI would take for an option of its own."""
+    if value.startswith("-"):
+        raise InvalidInput(
+            f"“{value}” is no model and no id: it begins as an option does.", hint="Leave it out, or mend it."
+        )
 
 
 class Opening(msgspec.Struct, frozen=True):

@@ -385,7 +385,7 @@ def _tools(arguments: Namespace) -> None:
 
     from maestro.dispatch import delegate
 
-    box = delegate.toolbox(os.getcwd(), os.environ)
+    box = delegate.described_tools(os.getcwd(), os.environ)
     rows = []
     for name in sorted(box.tools):
         tool = box.tools[name]

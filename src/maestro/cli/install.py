@@ -39,10 +39,13 @@ def change(arguments: Namespace, *, remove: bool) -> None:
     from maestro.agents.settings_file import put_in, take_out
 
     agent = installable_named(arguments.agent)
-    place = agent.settings_place(arguments.scope, os.environ, os.getcwd())
+    place = agent.settings_place(arguments.scope, os.environ, os.path.realpath(os.getcwd()))
     events = {event.name: hook_command(agent.name, event.name, event.waits) for event in agent.hook_events}
+    scope = arguments.scope
     outcome = (
-        take_out(place, agent.name) if remove else put_in(place, agent.hook_settings(events), agent.name)
+        take_out(place, agent.name, scope)
+        if remove
+        else put_in(place, agent.hook_settings(events), agent.name, scope)
     )
     if not remove:
         # Without one, a hook has nowhere to go.

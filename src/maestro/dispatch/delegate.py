@@ -46,7 +46,7 @@ from maestro.dispatch.runs import (
     new_run_id,
     result_of,
 )
-from maestro.dispatch.tools import Tool, Toolbox, load_toolbox
+from maestro.dispatch.tools import Tool, Toolbox, load_toolbox, shown_toolbox
 from maestro.errors import Conflict, InvalidInput, NotFound
 from maestro.home import locate
 from maestro.trust.project import ProjectTrust
@@ -76,6 +76,12 @@ def toolbox(cwd: str, env: Mapping[str, str]) -> Toolbox:
     """Returns the tools that may be run in the project of this folder."""
     trust = trust_of(cwd, env)
     return load_toolbox(trust, places.state_folder(trust.root, env))
+
+
+def described_tools(cwd: str, env: Mapping[str, str]) -> Toolbox:
+    """Returns the tools that are described for this folder, whether they may be run or not."""
+    trust = trust_of(cwd, env)
+    return shown_toolbox(trust, places.state_folder(trust.root, env))
 
 
 def trust_of(cwd: str, env: Mapping[str, str]) -> ProjectTrust:

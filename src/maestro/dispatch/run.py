@@ -32,6 +32,7 @@ from maestro.agents.headless import (
     RunRequest,
     denied_words,
 )
+from maestro.agents.launch import require_value
 from maestro.agents.project_files import ActsOnProject
 from maestro.agents.registry import without_others_variables
 from maestro.confined import Folder
@@ -125,6 +126,8 @@ def check(run: Run, folder: str, agent: Headless, env: Mapping[str, str]) -> Rea
     A CLI gets its own variables and keys, not another's; what a program of the person's own needs, nobody knows."""
     if run.agent != COMMAND:
         env = without_others_variables(env, run.agent)
+    for value in (run.model, run.resume, run.session_id):
+        require_value(value)
     if not os.path.isdir(run.cwd):
         raise NotFound(f"There is no folder {run.cwd}.", hint="Give another one by --cd.")
     if confined.exists(os.path.join(folder, RESULT_FILE)):

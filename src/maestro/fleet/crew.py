@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 import maestro
-from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest
+from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest, require_value
 from maestro.agents.project_files import ActsOnProject
 from maestro.agents.registry import agent_named, hooked_named, launcher_named, launchers_of
 from maestro.errors import Conflict, MaestroError
@@ -67,6 +67,7 @@ class Crew(Roll):
     async def begin(self, actor: Actor, request: Spawn, once: Once | None = None) -> Begun:
         """Start a session in a pane. Repeated after a crash it goes on from where it was."""
         launcher = launcher_named(request.agent)
+        require_value(request.model or "")
         request = await asyncio.to_thread(self._with_kept_environment, actor, request)
         session = await self._intend(actor, request, launcher, once)
         quiet = not _has_prompt(request, session)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from maestro.redact import clean, redact
 
-_MOST: Final = 8
+_MOST: Final = 200  # lines of one file; what is longer cannot be judged at a glance, and says so
 _LONGEST: Final = 160
 _TOPICS: Final = (
     ("fleet.yml", "starts agents"),
@@ -33,7 +33,8 @@ def wants_of(name: str, content: bytes) -> tuple[str, ...]:
     # A text that is no table of settings is shown as it is written.
     named = [line for line in text.splitlines() if line.strip()] if value is None else list(_settings(value))
     shown = [short(words) for words in dict.fromkeys(named)]
-    more = [f"… and {len(shown) - _MOST} more"] if len(shown) > _MOST else []
+    left = len(shown) - _MOST
+    more = [f"and {left} lines more: read the file before you trust it"] if left > 0 else []
     return (topic, *shown[:_MOST], *more)
 
 
@@ -52,14 +53,14 @@ def _parsed(name: str, text: str) -> Any:
 
 
 def _settings(value: Any, place: str = "") -> Iterator[str]:
-    """Yields each setting that is a text or a list of texts, with its place, as `place: text`."""
-    if isinstance(value, dict):
+    """Yields each setting with its place, as `place: value`; one that is empty says that it is."""
+    if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield from _settings(inner, f"{place}.{key}" if place else str(key))
-    elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-        yield f"{place}: {' '.join(value)}"
-    elif isinstance(value, list):
+    elif isinstance(value, list) and any(isinstance(one, dict | list) for one in value):
         for inner in value:
             yield from _settings(inner, place)
-    elif isinstance(value, str):
-        yield f"{place}: {value}"
+    elif isinstance(value, list):
+        yield f"{place}: {' '.join(map(str, value)) or 'nothing'}"
+    else:
+        yield f"{place}: {value if value not in ({}, '') else 'nothing'}"
