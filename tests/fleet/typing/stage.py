@@ -157,7 +157,11 @@ class Stage:
             until(lambda: shows in self.screen(pane), lambda: self.screen(pane))
         else:
             logs = f"claude/projects/*-{cwd.parent.name}-{cwd.name}/*.jsonl"
-            until(lambda: list(self.place.glob(logs)), lambda: self.screen(pane))
+            # A log that has no line yet does not say whose it is.
+            until(
+                lambda: any(b"\n" in log.read_bytes() for log in self.place.glob(logs)),
+                lambda: self.screen(pane),
+            )
         options = ("--pane", pane, "--tmux-socket", self.own_socket, "--name", name, "--agent", "scripted")
         return str(self.maestro.json("session", "adopt", *options)["id"])
 
