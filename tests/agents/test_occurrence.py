@@ -38,6 +38,18 @@ UNSEEN = (Question("choice", "", header="Way"), Question("choice", "", header="S
 TWO = Question("several", "Which way?", parts=(FIRST, UNSEEN[1]), preamble="Two questions.")
 TWO_LATER = replace(TWO, text="How fast?", parts=(replace(UNSEEN[0], stage="review"), SECOND), position=1)
 
+TWO_LISTED = Question(
+    "several",
+    "Ready to submit your answers?",
+    parts=tuple(
+        replace(part, text=text, stage="review")
+        for part, text in zip(UNSEEN, ("Which way?", "How fast?"), strict=True)
+    ),
+    preamble="Two questions.",
+    position=2,
+    stage="review",
+)
+
 MOVES = Step("move", keys=("Down",))
 TICK = Step("tick", keys=("1",))
 UNTICK = Step("untick", keys=("2",), undoes=True)
@@ -82,6 +94,12 @@ def test_what_two_screens_must_share(before: Question, change: dict[str, Any], l
         (TWO, TWO_LATER, "same"),
         (TWO, replace(TWO_LATER, parts=(UNSEEN[0], replace(SECOND, header="Colour"))), "other"),
         (TWO, replace(TWO, parts=(replace(FIRST, text="Which car?"), UNSEEN[1])), "other"),
+        (TWO_LATER, TWO_LISTED, "same"),
+        (
+            TWO_LATER,
+            replace(TWO_LISTED, parts=(TWO_LISTED.parts[0], replace(UNSEEN[1], text="How slow?"))),
+            "other",
+        ),
         (TWO, Question("several", "Leave some?", ROWS, stage="review", preamble="Two questions."), "same"),
     ],
 )
@@ -116,6 +134,7 @@ def test_a_list_that_scrolls() -> None:
         (MULTI, MOVES, REVIEW, True),
         (REVIEW, MOVES, MULTI, False),
         (TWO, TICK, TWO_LATER, True),
+        (TWO_LATER, MOVES, TWO_LISTED, True),
         (TWO_LATER, TICK, TWO, False),  # the answer to the first is gone: a new dialog
     ],
 )

@@ -137,6 +137,16 @@ def test_several_questions(fleet: RealFleet) -> None:
     walk.answered(fleet, asked, "Choose 2; Choose 1, 2", results=results)
 
 
+def test_several_questions_by_keys(fleet: RealFleet) -> None:
+    """Without hooks, part by part and with the review at their end."""
+    call = calls("Two questions.", "AskUserQuestion", questions=[DATABASE, FEATURES])
+    words = "Choose 2; Choose 1, 2"
+    walk.adopted(fleet, Asked((call,), kind="several"), words, "--permission-mode", "default")
+    result = fleet.api.received()[-1].tool_results()[-1]
+    assert '"Which database should we use?"="SQLite"' in result, result
+    assert '"Which features do you want?"="Logging, Metrics"' in result, result
+
+
 def test_plan_approved(fleet: RealFleet) -> None:
     walk.answered(fleet, plans(), "Choose 2", results=("approved your plan",))
 

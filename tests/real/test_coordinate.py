@@ -38,7 +38,7 @@ def choice(fleet: RealFleet) -> Asked:
 
 
 def rule(fleet: RealFleet, *rules: Mapping[str, Any]) -> None:
-    """The policy of the project."""
+    """The policy of the project, which the human trusts."""
     policy = {
         "preset": "autonomous",
         "rules": rules,
@@ -46,6 +46,7 @@ def rule(fleet: RealFleet, *rules: Mapping[str, Any]) -> None:
         "precedents": {"enabled": False},
     }
     (fleet.work / "coordinate.config.json").write_text(json.dumps(policy))
+    fleet.json("trust", "--yes")
 
 
 def overseen_once(fleet: RealFleet) -> None:

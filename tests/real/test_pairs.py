@@ -228,6 +228,7 @@ def test_a_dangerous_one_after_a_harmless_one(fleet: RealFleet) -> None:
         "precedents": {"enabled": False},
     }
     (fleet.work / "coordinate.config.json").write_text(json.dumps(policy))
+    fleet.json("trust", "--yes")
     for number in range(COUNT // 10 or 1):
         (fleet.work / "precious").mkdir(exist_ok=True)
         turns = (runs(fleet, f"touch fine-{number}.txt"), runs(fleet, "rm -rf precious"))

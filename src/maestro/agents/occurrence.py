@@ -76,15 +76,26 @@ def _parts_alike(before: Question, now: Question) -> Likeness:
 def _review_alike(before: Question, now: Question) -> Likeness:
     """A review lists what was asked and answered, in place of the questions themselves."""
     if is_review(before) and is_review(now):
-        return _worst([_parts_alike(before, now), _names_alike(before.header, now.header)])
+        return _worst([_listed_alike(before, now), _names_alike(before.header, now.header)])
     review, open_one = (now, before) if is_review(now) else (before, now)
     if review.parts:
-        return _parts_alike(before, now)
+        return _listed_alike(before, now)
     if review.kind == "several":
         # Codex asks whether parts shall stay unanswered, and names none of them.
         return "same" if open_one.parts else "other"
     is_listed = squashed(review.detail).startswith(squashed(open_one.text)) or not review.detail
     return _worst([_names_alike(before.header, now.header), "same" if is_listed else "other"])
+
+
+def _listed_alike(before: Question, now: Question) -> Likeness:
+    """Compares the names and the words of parts: a review shows no options."""
+    if len(before.parts) != len(now.parts):
+        return "other"
+    pairs = list(zip(before.parts, now.parts, strict=True))
+    found = [_names_alike(one.header, other.header) for one, other in pairs]
+    return _worst(
+        found + [_texts_alike(one.text, other.text) for one, other in pairs if one.text and other.text]
+    )
 
 
 def _options_alike(before: tuple[Option, ...], now: tuple[Option, ...]) -> Likeness:

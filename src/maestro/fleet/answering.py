@@ -32,6 +32,7 @@ STEP_SECONDS: Final = 3.0  # until a dialog moves on
 DRAWING_SECONDS: Final = DRAWING_MS / 1000
 _MOST_STEPS: Final = 100
 _STILL_SECONDS: Final = 0.12  # a screen that did not change for so long is drawn
+_YOUNG_MS: Final = 1_000
 _NEXT_SECONDS: Final = 0.5  # a dialog that still stands there so long after its end is the next one
 # Looks in a row that must show another dialog: one look may fall between two halves of a drawing.
 _SURE_LOOKS: Final = 2
@@ -92,6 +93,8 @@ class Answering:
         """
         meant = await self._meant(to, question)
         sight = await self._drawn_sight(to, meant.asked)
+        if sight is not None and self._crew.journal.clock() < question.opened_at + _YOUNG_MS:
+            sight = await self._still_sight(to, sight)
         done: list[str] = []
         taken: set[tuple[Asked, Step]] = set()
         while len(done) < _MOST_STEPS:
@@ -166,6 +169,20 @@ class Answering:
             if sight.screen.question is not None and is_same(asked, fit(sight.screen.question)):
                 return sight
             await asyncio.sleep(LOOK_SECONDS)
+
+    async def _still_sight(self, to: Typed, sight: Sight | None) -> Sight | None:
+        """A look at a screen that has come to rest: a CLI loses keys while it still draws a dialog."""
+        loop = asyncio.get_running_loop()
+        begun = since = loop.time()
+        while (
+            sight is not None and loop.time() - since < _STILL_SECONDS and loop.time() - begun < STEP_SECONDS
+        ):
+            await asyncio.sleep(LOOK_SECONDS)
+            now = await self._lookout.see(to.session)
+            if now is None or _bare(now.screen) != _bare(sight.screen):
+                since = loop.time()
+            sight = now
+        return sight
 
     async def _after(self, to: Typed, meant: Meant, before: Screen, step: Step) -> After:
         """Waits until the dialog has moved on, and stays so: what is half drawn must not decide the next step."""

@@ -97,6 +97,7 @@ def test_without_hooks(stage: Stage, pair: Pair, imitate: str) -> None:
     answered_apart(stage, session, pair)
 
 
+@pytest.mark.more  # make test-more
 @pytest.mark.parametrize("imitate", IMITATED)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_with_hooks(stage: Stage, pair: Pair, imitate: str) -> None:
