@@ -57,6 +57,11 @@ def checks(key: str) -> Planned:
     return Planned(ask(key, question, "Types", "Format", "Tests", multi=True), "engine", "Types, Tests")
 
 
+def checks_in_a_list_that_scrolls(key: str) -> Planned:
+    """Gemini CLI shows three rows at a time: what nobody has read waits for the human."""
+    return checks(key)._replace(by="answer", got="Types", decider="policy")
+
+
 def safe_command(key: str) -> Planned:
     return Planned(may(key, f"npm test -- {key}"), "engine", "yes")
 
@@ -115,8 +120,8 @@ WORKERS = {
     "b": ("claude", second_plan(FETCH, "dismiss", checks)),
     "c": ("codex", first_plan(FETCH, "no", colour)),  # Codex asks for one of several only
     "d": ("codex", second_plan(PUSH, "answer", colour)),
-    "e": ("gemini", first_plan(PUSH, "answer", checks)),
-    "f": ("gemini", second_plan(REMOVE, "answer", checks)),
+    "e": ("gemini", first_plan(PUSH, "answer", checks_in_a_list_that_scrolls)),
+    "f": ("gemini", second_plan(REMOVE, "answer", checks_in_a_list_that_scrolls)),
 }
 PLANS = {
     f"part-{name}{number}": make(f"part-{name}{number}")
