@@ -22,6 +22,7 @@ from maestro.coordinate.notices import Notices
 from maestro.coordinate.policy.config import with_mode
 from maestro.coordinate.policy.config_file import Found, find_policy, named_policy, untrusted_words
 from maestro.coordinate.tags.tag_files import open_tags
+from maestro.coordinate.vision.document_file import untrusted_principles
 from maestro.dispatch.places import project_root, state_folder
 from maestro.files import write_atomically
 from maestro.home import locate
@@ -307,8 +308,9 @@ def open_oversight(arguments: Namespace, say: Callable[[str], None]) -> Oversigh
         if arguments.config
         else find_policy(name, root, env, home)
     )
-    if words := untrusted_words(found, root):
-        say(words)
+    for words in (untrusted_words(found, root), untrusted_principles(ProjectTrust(home, root, env), env)):
+        if words:
+            say(words)
     policy = with_mode(found.policy, arguments.mode) if arguments.mode else found.policy
     if arguments.brain:
         kept = policy.brain if policy.brain.kind == arguments.brain else BrainSettings()

@@ -13,7 +13,12 @@ import pytest
 from maestro.coordinate.tags.tag_files import ProjectTags
 from maestro.coordinate.vision.chapters import LEASE_SECONDS, claim_next, next_chapter, tick
 from maestro.coordinate.vision.document import parse_vision
-from maestro.coordinate.vision.document_file import begin_vision, brought_principles, vision_name
+from maestro.coordinate.vision.document_file import (
+    begin_vision,
+    brought_principles,
+    untrusted_principles,
+    vision_name,
+)
 from maestro.coordinate.vision.document_file import principles_of as vision_principles
 from maestro.errors import Conflict, InvalidInput, NotFound
 from maestro.trust.project import ONCE, ProjectTrust
@@ -202,7 +207,9 @@ def test_how_things_are_to_be_decided(project: Path, tags: ProjectTags) -> None:
 
     assert vision_principles(str(project), {}, str(project / "home")) == (), "nobody has trusted them"
     trust = ProjectTrust(str(project / "home"), str(project), {})
+    assert "count when you trust them" in untrusted_principles(trust, {})
     trust.confirm(brought_principles(trust, {}), folder=False)
+    assert untrusted_principles(trust, {}) == ""
     assert len(vision_principles(str(project), {}, str(project / "home"))) == 2
     (project / "deeper").mkdir()
     first, second = principles_of(str(project / "deeper"))

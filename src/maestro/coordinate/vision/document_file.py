@@ -67,6 +67,14 @@ def brought_principles(trust: ProjectTrust, env: Mapping[str, str]) -> list[Brou
     return [Brought(_PRINCIPLES, digest_of(_joined(principles)), wants)] if principles else []
 
 
+def untrusted_principles(trust: ProjectTrust, env: Mapping[str, str]) -> str:
+    """Returns the sentence for a person whose principles do not count yet; empty where all do."""
+    principles = _principles(trust.root, env)
+    if not principles or trust.confirms(_PRINCIPLES, _joined(principles)):
+        return ""
+    return f"The principles in VISION.md count when you trust them as they are: maestro trust {trust.root}"
+
+
 def _joined(principles: tuple[str, ...]) -> bytes:
     return "\n".join(principles).encode()
 
