@@ -202,7 +202,7 @@ def test_a_policy_to_start_from(maestro: Maestro) -> None:
     assert maestro("coordinate", "init", "--user", "--project").returncode == InvalidInput.exit_code
     below = maestro.cwd / "deep"
     below.mkdir()
-    (maestro.cwd / ".git").mkdir()
+    (maestro.cwd / ".maestro").mkdir()
     assert maestro("coordinate", "init", cwd=below).returncode == Conflict.exit_code, "it is the project's"
 
 

@@ -13,7 +13,9 @@ from maestro.chains.state import SESSION_ID, ChainState, as_json, parse_state
 from maestro.dispatch.places import prepare_ignored
 from maestro.errors import Conflict, InvalidInput, MaestroError, NoPermission, NotFound
 from maestro.files import write_atomically
+from maestro.trust import Brought
 from maestro.trust.approvals import Approvals
+from maestro.trust.brought import brought_by
 from maestro.trust.project import ProjectTrust
 
 FOLDER: Final = "chains"
@@ -65,6 +67,14 @@ def require_own(trust: ProjectTrust, folder: str) -> None:
 def record_own(trust: ProjectTrust, folder: str) -> None:
     """Records that this person began the chain."""
     Approvals(trust.home, trust.root).give(_own_name(folder))
+
+
+def brought_chains(trust: ProjectTrust) -> list[Brought]:
+    """Returns the chains that came with the project, as files that can act: to go on with one is its author's word."""
+    approvals = Approvals(trust.home, trust.root)
+    pattern = f"{trust.state}/{FOLDER}/*/{STATE_FILE}"
+    found = brought_by(trust.root, [trust.root], [pattern])
+    return [one for one in found if not approvals.given_at(_own_name(os.path.dirname(one.name)))]
 
 
 def _own_name(folder: str) -> str:

@@ -125,12 +125,16 @@ def _confirm(trust: ProjectTrust, brought: Sequence[Brought]) -> None:
 def unconfirmed(trust: ProjectTrust, names: Sequence[str] = ()) -> list[Brought]:
     """Returns everything of the project that can act and is not confirmed as it is now."""
     from maestro.agents.registry import acting_agents
+    from maestro.chains.state_file import brought_chains
     from maestro.coordinate.vision.document_file import brought_principles
     from maestro.trust.project import ProjectTrust
     from maestro.worktrees.git import programs_of
 
     found = trust.unconfirmed(acting_agents(), names)
     found += _waiting(trust, brought_principles(trust, os.environ))
+    # A chain may be among the names that a command gave.
+    known = {one.name for one in found}
+    found += [one for one in _waiting(trust, brought_chains(trust)) if one.name not in known]
     for_git = programs_of(trust.root)
     return found + _waiting(ProjectTrust(trust.home, for_git.project, {}), for_git.brought)
 

@@ -19,6 +19,7 @@ _TOPICS: Final = (
     ("coordinate.config.json", "decides which questions are answered without you"),
     ("tools.toml", "chooses tools, models and programs"),
     ("chains.toml", "changes chains"),
+    ("/chains/", "a chain that somebody else began: what it does next is not your word"),
     ("/commands/", "changes a command's prompt"),
     ("/rules/", "is put before prompts"),
     ("/agents/", "chooses an agent's CLI and model"),
