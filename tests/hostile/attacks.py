@@ -35,7 +35,7 @@ WORKING: Final[tuple[Attack, ...]] = (
     _attack("a batch by its default tool", "tools-agent batch", "dispatch batch --to helpful --stagger 0", "tools-agent"),
     _attack("a command of a chain", "tools-agent chain-command", "chain run plan -y --no-review", "chain-command"),
     _attack("a chain of its own", "tools-agent chain-command chains", "chain run x --chain add-feature -y --no-review", "chain-command"),
-    _attack("a forged chain", "tools-agent forged-chain", f"chain run -c {CHAIN} -y", "chain-command"),
+    _attack("a forged chain", "tools-agent chain-command forged-chain", f"chain run -c {CHAIN} -y", "chain-command"),
     _attack("a fleet", "fleet fleet-scripted", "up", "fleet-scripted"),
     _attack("hooks of Claude Code", "claude-settings", "delegate hello --to claude", "claude-runs-project-hooks-headless"),
     _attack("an MCP server of Claude Code", "claude-mcp", "delegate hello --to claude", "claude-runs-project-hooks-headless"),

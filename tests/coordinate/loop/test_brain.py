@@ -21,6 +21,8 @@ POLICY: dict[str, Any] = {
     "brain": {"kind": "claude"},
     "confidenceThreshold": 0.7,
     "preEscalation": {"probeMessage": PROBE},
+    # The brain alone decides here: without a word, the default list would escalate by itself.
+    "alwaysEscalate": [],
 }
 
 
@@ -177,7 +179,7 @@ def test_one_that_is_not_there_decides_nothing(stage: Stage, overseen: Overseen)
 def test_what_it_sees_in_a_category_is_the_humans(stage: Stage, overseen: Overseen) -> None:
     session = asking(stage, "careful", asks("Which careful one?", "Red", "Blue"))
     brain = Thinker(stage, told(confidence=1.0, categories=["spending"]))
-    overseen.once(of="careful", env=brain.env, **POLICY, alwaysEscalate=["spending"])
+    overseen.once(of="careful", env=brain.env, **POLICY | {"alwaysEscalate": ["spending"]})
     [waits] = overseen.inbox(session)
     assert waits["reason"].startswith("It is about spending.")
     assert stage.prompts(session) == []
