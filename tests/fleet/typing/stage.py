@@ -144,6 +144,9 @@ class Stage:
         cwd = self.maestro.cwd / (folder or name)
         cwd.mkdir(exist_ok=True)
         path = self.script(*(steps or IDLES), **rest)
+        # Another agent may have written in this folder before.
+        logs = f"claude/projects/*-{cwd.parent.name}-{cwd.name}/*.jsonl"
+        earlier = set(self.place.glob(logs))
         agent = shlex.join([*AGENT, "--script", path, *([] if shows else ["--prompt", "Begin"])])
         program: tuple[str, ...] = ("bash", "--norc", "-i") if shell else ("sh", "-c", f"exec {agent}")
         if keeper:
@@ -156,12 +159,7 @@ class Stage:
         if shows:
             until(lambda: shows in self.screen(pane), lambda: self.screen(pane))
         else:
-            logs = f"claude/projects/*-{cwd.parent.name}-{cwd.name}/*.jsonl"
-            # A log that has no line yet does not say whose it is.
-            until(
-                lambda: any(b"\n" in log.read_bytes() for log in self.place.glob(logs)),
-                lambda: self.screen(pane),
-            )
+            until(lambda: set(self.place.glob(logs)) - earlier, lambda: self.screen(pane))
         options = ("--pane", pane, "--tmux-socket", self.own_socket, "--name", name, "--agent", "scripted")
         return str(self.maestro.json("session", "adopt", *options)["id"])
 
