@@ -163,12 +163,12 @@ def test_a_run_does_not_act_on_what_nobody_trusts(ground: Ground, agent: str, na
     assert not ground.trust.trusts_folder(acting(agent), str(cwd))
     others = [one for one in acting_agents() if one.name != agent]
     assert all(ground.trust.trusts_folder(one, str(cwd)) for one in others)
-    if not below:
-        ground.confirm_all()
-        assert ground.trust.require_run(acting(agent), str(cwd))
-        path.write_text("changed")
-        with pytest.raises(Untrusted, match="has changed"):
-            ground.trust.require_run(acting(agent), str(cwd))
+    ground.trust.confirm(ground.trust.unconfirmed(acting_agents(), cwd=str(cwd)), folder=True)
+    assert ground.trust.require_run(acting(agent), str(cwd))
+    path.write_text("changed")
+    with pytest.raises(Untrusted, match="has changed") as refused:
+        ground.trust.require_run(acting(agent), str(cwd))
+    assert f"maestro trust {cwd}" in refused.value.hint
 
 
 def test_a_folder_is_trusted_only_by_a_word(ground: Ground) -> None:
@@ -189,10 +189,14 @@ def test_a_worktree_is_trusted_as_its_project(ground: Ground, place: Path) -> No
     ground.confirm_all()
     worktree = place / "m" / "worktrees" / "one"
     (worktree / ".claude").mkdir(parents=True)
+    (worktree / ".git").write_text("gitdir: elsewhere\n")
+    (worktree / "src").mkdir()
     (worktree / ".claude" / "settings.json").write_text("{}")
     assert ground.trust.trusts_folder(acting("claude"), str(worktree))
+    assert ground.trust.trusts_folder(acting("claude"), str(worktree / "src"))
     (worktree / ".claude" / "settings.json").write_text('{"hooks": {}}')
     assert not ground.trust.trusts_folder(acting("claude"), str(worktree))
+    assert not ground.trust.trusts_folder(acting("claude"), str(worktree / "src"))
 
 
 def test_what_maestro_wrote_at_a_persons_word_counts(ground: Ground) -> None:

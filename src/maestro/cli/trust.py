@@ -41,7 +41,7 @@ def _trust(arguments: Namespace) -> int:
         raise errors.NotFound(f"There is no folder {arguments.directory}.", hint="maestro trust DIR")
     trust = trust_of(arguments.directory, os.environ)
     if arguments.show:
-        _show(trust, as_json=wants_json(arguments))
+        _show(trust, arguments.directory, as_json=wants_json(arguments))
         return 0
     _require_person("trust a project")
     if arguments.revoke:
@@ -53,11 +53,11 @@ def _trust(arguments: Namespace) -> int:
     if not arguments.yes and not can_ask():
         raise errors.InvalidInput("Nobody is here to be asked.", hint="Say --yes, or --show to look first.")
     if arguments.yes:
-        brought = unconfirmed(trust)
+        brought = unconfirmed(trust, cwd=arguments.directory)
         _confirm(trust, brought)
         _print_recorded(trust, brought, as_json=wants_json(arguments))
         return 0
-    return 0 if ask(trust) else errors.EXIT_INTERRUPTED
+    return 0 if ask(trust, cwd=arguments.directory) else errors.EXIT_INTERRUPTED
 
 
 def can_ask() -> bool:
@@ -72,7 +72,7 @@ def ask_to_trust(error: errors.Untrusted) -> bool:
     if not root or not can_ask():
         return False
     _require_person("trust a project")
-    return ask(trust_of(root, os.environ), [name])
+    return ask(trust_of(root, os.environ), [name], root)
 
 
 def ask_once(directory: str) -> None:
@@ -87,11 +87,11 @@ def ask_once(directory: str) -> None:
         ask(trust)
 
 
-def ask(trust: ProjectTrust, names: Sequence[str] = ()) -> bool:
+def ask(trust: ProjectTrust, names: Sequence[str] = (), cwd: str = "") -> bool:
     """Shows what is not confirmed yet and records the answer."""
     from maestro.trust.records import decline
 
-    brought = unconfirmed(trust, names)
+    brought = unconfirmed(trust, names, cwd)
     print(f"maestro: do you trust {render.printable(trust.root)}?", file=sys.stderr)
     if not brought:
         print("  It brings nothing that Maestro or a CLI acts on.", file=sys.stderr)
@@ -122,7 +122,7 @@ def _confirm(trust: ProjectTrust, brought: Sequence[Brought]) -> None:
     trust.confirm([one for one in brought if one.name not in own], folder=True)
 
 
-def unconfirmed(trust: ProjectTrust, names: Sequence[str] = ()) -> list[Brought]:
+def unconfirmed(trust: ProjectTrust, names: Sequence[str] = (), cwd: str = "") -> list[Brought]:
     """Returns everything of the project that can act and is not confirmed as it is now."""
     from maestro.agents.registry import acting_agents
     from maestro.chains.state_file import brought_chains
@@ -130,7 +130,7 @@ def unconfirmed(trust: ProjectTrust, names: Sequence[str] = ()) -> list[Brought]
     from maestro.trust.project import ProjectTrust
     from maestro.worktrees.git import programs_of
 
-    found = trust.unconfirmed(acting_agents(), names)
+    found = trust.unconfirmed(acting_agents(), names, cwd)
     found += _waiting(trust, brought_principles(trust, os.environ))
     # A chain may be among the names that a command gave.
     known = {one.name for one in found}
@@ -161,8 +161,8 @@ def _print_recorded(trust: ProjectTrust, brought: Sequence[Brought], *, as_json:
         print(f"  {render.printable(one.name)}")
 
 
-def _show(trust: ProjectTrust, *, as_json: bool) -> None:
-    waiting, known = unconfirmed(trust), trust.record()
+def _show(trust: ProjectTrust, cwd: str, *, as_json: bool) -> None:
+    waiting, known = unconfirmed(trust, cwd=cwd), trust.record()
     confirmed = sorted(set(known.files if known else {}) - {one.name for one in waiting})
     is_trusted = bool(known and known.trusted_at)
     if as_json:

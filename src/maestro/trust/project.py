@@ -58,15 +58,16 @@ class ProjectTrust:
                 return os.path.relpath(os.path.join(place, file), self.root)
         return None
 
-    def untrusted(self, name: str) -> Untrusted:
+    def untrusted(self, name: str, where: str = "") -> Untrusted:
+        """Returns the refusal; `where` is the folder that somebody works in, and that brings it."""
         known = self.record()
         what = (
             "has changed since you trusted it" if known and name in known.files else "comes with this project"
         )
         return Untrusted(
             f"{name} {what}, and acts only when you trust it.",
-            hint=f"See what it wants and decide: maestro trust {self.root}",
-            root=self.root,
+            hint=f"See what it wants and decide: maestro trust {where or self.root}",
+            root=where or self.root,
             name=name,
         )
 
@@ -85,7 +86,7 @@ class ProjectTrust:
         Returns whether the CLI may be told that the folder is trusted."""
         unconfirmed = [] if self.is_once else self._unconfirmed_of(agent, cwd)
         if unconfirmed:
-            raise self.untrusted(unconfirmed[0].name)
+            raise self.untrusted(unconfirmed[0].name, os.path.realpath(cwd) if self._holds(cwd) else "")
         is_trusted = self.trusts_folder(agent, cwd)
         if agent.needs_trust and not is_trusted:
             raise Untrusted(
@@ -103,27 +104,36 @@ class ProjectTrust:
         return [one for one in found if files.get(one.name) != one.digest]
 
     def _folders(self, cwd: str) -> tuple[str, list[str]]:
-        """Returns every folder from the top of the checkout down to `cwd`. A worktree has a top of its own."""
+        """Returns the top of the checkout, and every folder from there down to `cwd`. A worktree has a top of its own."""
         here = os.path.realpath(cwd)
-        if here != self.root and not here.startswith(self.root + os.sep):
-            return here, [here]
+        top = self.root if self._holds(here) else _top_of_checkout(here)
         folders = [here]
-        while folders[-1] != self.root:
+        while folders[-1] != top:
             folders.append(os.path.dirname(folders[-1]))
-        return self.root, folders[::-1]
+        return top, folders[::-1]
+
+    def _holds(self, folder: str) -> bool:
+        here = os.path.realpath(folder)
+        return here == self.root or here.startswith(self.root + os.sep)
 
     # For the person.
 
-    def unconfirmed(self, agents: Iterable[ActsOnProject], names: Iterable[str] = ()) -> list[Brought]:
+    def unconfirmed(
+        self, agents: Iterable[ActsOnProject], names: Iterable[str] = (), cwd: str = ""
+    ) -> list[Brought]:
         """Returns everything that can act and that the person has not confirmed as it is now."""
         files = self._files()
-        return [one for one in self.everything(agents, names) if files.get(one.name) != one.digest]
+        return [one for one in self.everything(agents, names, cwd) if files.get(one.name) != one.digest]
 
-    def everything(self, agents: Iterable[ActsOnProject], names: Iterable[str] = ()) -> list[Brought]:
-        """Returns everything that can act; `names` are files that only a command knows of."""
+    def everything(
+        self, agents: Iterable[ActsOnProject], names: Iterable[str] = (), cwd: str = ""
+    ) -> list[Brought]:
+        """Returns everything that can act; `names` are files that only a command knows of. A CLI also acts on what the
+        folders down to `cwd` bring."""
         found = brought_by(self.root, [self.root], maestro_files(self.state))
+        folders = self._folders(cwd)[1] if cwd and self._holds(cwd) else [self.root]
         for agent in agents:
-            found += brought_by(self.root, [self.root], agent.project_files)
+            found += brought_by(self.root, folders, agent.project_files)
         found += [one for name in names if name and (one := brought_file(self.root, name)) is not None]
         return list({one.name: one for one in found}.values())
 
@@ -157,6 +167,16 @@ class ProjectTrust:
     def _files(self) -> Mapping[str, str]:
         known = self.record()
         return known.files if known else {}
+
+
+def _top_of_checkout(folder: str) -> str:
+    """Returns the nearest folder upwards that git has checked out; the folder itself where there is none."""
+    place = folder
+    while not os.path.lexists(os.path.join(place, ".git")):
+        if place == os.path.dirname(place):
+            return folder
+        place = os.path.dirname(place)
+    return place
 
 
 def read_own(path: str, largest: int = _LARGEST) -> bytes | None:
