@@ -6,13 +6,14 @@ memory that the ledger and the log do not have: killed anywhere, the same call g
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
 from maestro.coordinate import Assessment, Brain, Case, Policy
+from maestro.coordinate.interruptible import run_interruptibly
 from maestro.coordinate.log import CoordinateLog
 from maestro.coordinate.log_entries import entry, heartbeat
 from maestro.coordinate.notices import Notices
@@ -139,7 +140,7 @@ class Loop:
             self._say(
                 f"{label}: asks {self._brain.name} about “{_words(case.asked.text, case.asked.detail)}”"
             )
-            assessment = asyncio.run(self._brain.assess(case, self._policy))
+            assessment = run_interruptibly(lambda: self._brain.assess(case, self._policy))
         done = self._daemon.decide(case, assessment)
         if done["outcome"] in {"ignore", "yield", "stale"}:
             self._skip(label, done["reason"])
@@ -171,7 +172,7 @@ class Loop:
             "text": f"Nothing has happened for {minutes} minutes.",
             "reason": f"{self._idle} waits in a row were in vain.",
         }
-        self._report(asyncio.run(self._notices.tell(told)))
+        self._report(run_interruptibly(lambda: self._notices.tell(told)))
         return "idle"
 
     # The log and the human.
@@ -192,7 +193,7 @@ class Loop:
             self._logged = int(decision["seq"])
         for escalation in self._daemon.inbox():
             if escalation["notifiedAt"] is None:
-                self._report(asyncio.run(self._notices.tell(escalation)))
+                self._report(run_interruptibly(partial(self._notices.tell, escalation)))
                 self._daemon.notified(escalation["id"])
 
     def _in_words(self, decision: Mapping[str, Any]) -> dict[str, Any] | None:
