@@ -47,6 +47,13 @@ class RealFleet:
             "MAESTRO_HOME": str(place / "m"),
         } | homes.variables(url)
 
+        self._sockets = 0
+
+    def own_socket(self) -> str:
+        """Returns a new path for a tmux server of the person's own: one that just ends may still take a connection."""
+        self._sockets += 1
+        return str(self.work.parent / f"own{self._sockets}")
+
     # The command line.
 
     def __call__(self, *words: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:

@@ -151,7 +151,7 @@ def test_pairs_spawned(fleet: RealFleet) -> None:
 @contextlib.contextmanager
 def adopted(fleet: RealFleet) -> Iterator[str]:
     """One that a person runs in their own tmux, and that tells nothing."""
-    socket = str(fleet.work.parent / "pairs")
+    socket = fleet.own_socket()
 
     def tmux(*command: str) -> None:
         done = fleet.network.run(["tmux", "-S", socket, *command], env=fleet.env, cwd=fleet.work)

@@ -249,7 +249,7 @@ def adopted(fleet: RealFleet, asked: Asked, words: str, *flags: str, refuses: st
 
     With `refuses` it says first that it does not take this answer, and nothing is typed.
     """
-    socket = str(fleet.work.parent / "own")
+    socket = fleet.own_socket()
 
     def tmux(*command: str) -> str:
         done = fleet.network.run(["tmux", "-S", socket, *command], env=fleet.env, cwd=fleet.work)
@@ -279,7 +279,7 @@ def adopted(fleet: RealFleet, asked: Asked, words: str, *flags: str, refuses: st
 
 def trusted(fleet: RealFleet, *flags: str) -> None:
     """In a folder that the CLI does not know, its own dialog is told, and answered."""
-    socket, folder = str(fleet.work.parent / "stranger"), fleet.work.parent / "unknown"
+    socket, folder = fleet.own_socket(), fleet.work.parent / "unknown"
     folder.mkdir()
 
     def tmux(*command: str) -> None:
