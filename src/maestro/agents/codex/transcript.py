@@ -197,13 +197,13 @@ def _is_unambiguous(buffer: Buffer, start: int, end: int, line: _Line) -> bool:
         or (buffer.find(b"\\", start, end) >= 0 and buffer.rfind(b"\\u00", start, end) >= 0)
     ):
         return False
+    if buffer.find(b'"item":', brace, end) != buffer.rfind(b'"item":', brace, end):
+        return False
     if payload.item is None:
         return True
     item = buffer.find(b"{", brace + 1, end)
-    return (
-        buffer.endswith(b'"item":', brace, item)
-        and buffer.startswith(f'{{"type":"{payload.item.type}"'.encode(), item)
-        and buffer.find(b'"item":', brace, end) == buffer.rfind(b'"item":', brace, end)
+    return buffer.endswith(b'"item":', brace, item) and buffer.startswith(
+        f'{{"type":"{payload.item.type}"'.encode(), item
     )
 
 
