@@ -199,6 +199,53 @@ def test_a_missing_object_is_not_fetched_by_a_program_of_the_repository(
     assert canary.told() == ""
 
 
+def test_a_setting_that_no_other_takes_back_stops_git_until_it_is_confirmed(
+    repository: Path, place: Path, canary: Canary
+) -> None:
+    """Of several proxies git takes the first that fits."""
+    tree = made(repository, place)
+    fetching(tree, canary)
+    git(repository, "config", "remote.origin.url", "git://127.0.0.1:1/x")
+    git(repository, "config", "core.gitProxy", str(canary.program))
+    with pytest.raises(Conflict, match=r"\(core\.gitproxy\)"):
+        worktrees.create(tree.project, str(place / "second"), "sess_second", "second")
+    assert canary.told() == ""
+    agreed = programs_of(str(repository)).confirmed
+    assert Git(str(repository), agreed=agreed)("rev-parse", "--is-inside-work-tree") == "true"
+
+
+@pytest.mark.parametrize("key", ["gc.recentObjectsHook", "core.gitProxy"])
+def test_every_setting_of_which_git_runs_more_than_the_last_stops_it(
+    repository: Path, canary: Canary, key: str
+) -> None:
+    git(repository, "config", key, str(canary.program))
+    with pytest.raises(Conflict, match="whatever else it is told"):
+        Git(str(repository))("status")
+
+
+def test_a_merge_fetches_no_commit_of_a_submodule_by_a_program_of_that_one(
+    repository: Path, place: Path, canary: Canary
+) -> None:
+    nested = repository / "nested"
+    nested.mkdir()
+    git(nested, "init", "-q")
+    commit(nested, {"n.txt": "n\n"})
+    commit(repository, {})
+    tree = made(repository, place)
+    commit(nested, {"m.txt": "m\n"})
+    commit(repository, {})
+    git(tree.path, "update-index", "--cacheinfo", f"160000,{'1' * 40},nested")
+    git(tree.path, "commit", "-qm", "theirs")
+    for key, value in (
+        ("extensions.partialClone", "origin"), ("remote.origin.promisor", "true"), ("remote.origin.url", "ssh://x/y"),
+        ("core.sshCommand", str(canary.program)), ("core.repositoryFormatVersion", "1"),
+    ):  # fmt: skip
+        git(nested, "config", key, value)
+    with pytest.raises(Conflict, match="both changed nested"):
+        worktrees.merge(tree)
+    assert canary.told() == ""
+
+
 @pytest.mark.parametrize("how", ["folder", "file", "link"])
 def test_a_git_file_that_was_replaced_is_not_followed(
     repository: Path, place: Path, canary: Canary, how: str

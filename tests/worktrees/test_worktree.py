@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maestro.errors import Conflict, InvalidInput, NotFound
+from maestro.errors import Conflict, InvalidInput, LeadsOut, NotFound
 from maestro.ledger.facts import Worktree
 from maestro.worktrees import worktree as worktrees
 from maestro.worktrees.overlaps import Overlap, Touched, overlaps
@@ -94,6 +94,34 @@ def test_a_project_that_is_a_subfolder(repository: Path, place: Path) -> None:
 def test_a_subfolder_that_git_does_not_hold_is_made(repository: Path, place: Path) -> None:
     (repository / "ignored").mkdir()
     assert os.path.isdir(worktrees.create(str(repository / "ignored"), str(place / "w"), SESSION).cwd)
+
+
+def test_a_subfolder_that_the_commit_holds_as_a_link_is_refused(repository: Path, place: Path) -> None:
+    outside = place / "outside"
+    outside.mkdir()
+    (repository / "link").symlink_to(outside)
+    (repository / "deep").symlink_to(outside)
+    commit(repository, {})
+    for name in ("link", "deep"):
+        (repository / name).unlink()  # a folder of the person's own, in place of the committed link
+    (repository / "link").mkdir()
+    (repository / "deep/er").mkdir(parents=True)
+    for project in ("link", "deep/er"):
+        path = str(place / project.replace("/", "-"))
+        for _ in range(2):  # the second call finds the worktree of the first
+            with pytest.raises(LeadsOut, match="is a link"):
+                worktrees.create(str(repository / project), path, SESSION)
+    assert os.listdir(outside) == []
+
+
+def test_a_working_folder_that_became_a_link_is_refused(repository: Path, place: Path) -> None:
+    tree = worktrees.create(str(repository / "sub dir"), str(place / "w"), SESSION)
+    worktrees.require_no_link(tree)
+    os.rename(tree.cwd, f"{tree.cwd} away")
+    worktrees.require_no_link(tree)  # whoever starts a program there tells that it is gone
+    os.symlink(place, tree.cwd)
+    with pytest.raises(LeadsOut, match="is a link"):
+        worktrees.require_no_link(tree)
 
 
 def test_a_worktree_of_a_worktree(repository: Path, place: Path) -> None:

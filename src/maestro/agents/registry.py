@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -56,6 +57,17 @@ def launchers_of(name: str, role: str) -> tuple[Launcher, ...]:
         return (own,)
     others = (agent_named(other) for other in agent_names() if other != name)
     return (own, *(other for other in others if isinstance(other, Launcher)))
+
+
+def folders_of_others(own: Iterable[str], env: Environment) -> tuple[str, ...]:
+    """Returns where other agents than the one with these folders keep their things, for somebody with these variables."""
+    known = (agent_named(name) for name in agent_names())
+    every = (
+        path for agent in known if isinstance(agent, Launcher) for path in agent.own_folders(env).writable
+    )
+    ours = {os.path.realpath(path) for path in own}
+    found = (os.path.realpath(path) for path in every if os.path.isabs(path))
+    return tuple(dict.fromkeys(path for path in found if path not in {"/", *ours} and os.path.isdir(path)))
 
 
 def acting_agents() -> list[ActsOnProject]:

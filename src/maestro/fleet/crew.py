@@ -15,7 +15,13 @@ import msgspec
 import maestro
 from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest, require_value
 from maestro.agents.project_files import ActsOnProject
-from maestro.agents.registry import agent_named, hooked_named, launcher_named, launchers_of
+from maestro.agents.registry import (
+    agent_named,
+    folders_of_others,
+    hooked_named,
+    launcher_named,
+    launchers_of,
+)
 from maestro.errors import Conflict, MaestroError
 from maestro.files import write_atomically
 from maestro.fleet import toolchains
@@ -44,6 +50,7 @@ from maestro.ledger.sight import is_child
 from maestro.trust.project import ProjectTrust
 from maestro.trust.root import find_root
 from maestro.worktrees import worktree as worktrees
+from maestro.worktrees.git_folders import copies, git_folders
 
 
 class Begun(NamedTuple):
@@ -92,6 +99,8 @@ class Crew(Roll):
             try:
                 if request.worktree and session.worktree is None:
                     session = await self._give_worktree(session)
+                elif session.worktree is not None:
+                    await asyncio.to_thread(worktrees.require_no_link, session.worktree)
                 pane = await self._start(tmux, session, request, launcher, resume=resume)
             except MaestroError as error:
                 await self._end(session.id, "error", f"It could not be started: {error.message}")
@@ -187,7 +196,7 @@ class Crew(Roll):
             env |= {SPOOL_VARIABLE: self.spools.path(session.id)}
         if request.isolate:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            plan = await asyncio.to_thread(self._isolated, plan, session, launcher, env)
+            plan = await asyncio.to_thread(self._isolated, plan, session, launcher, env, request.environment)
         launching = await asyncio.to_thread(self._lay_out, folder, plan, env, session.cwd)
         options = {
             "@session_id": session.id,
@@ -239,23 +248,30 @@ class Crew(Roll):
         return await self.session(session.id)
 
     def _isolated(
-        self, plan: LaunchPlan, session: Session, launcher: Launcher, env: Mapping[str, str]
+        self,
+        plan: LaunchPlan,
+        session: Session,
+        launcher: Launcher,
+        env: Mapping[str, str],
+        caller: Mapping[str, str],
     ) -> LaunchPlan:
-        """The same agent, in a sandbox."""
+        """The same agent, in a sandbox. `caller`: what its starter's environment says, of other agents too."""
         door = self.home.path(FOLDER)
-        git = worktrees.git_folders(session.cwd)
+        git = git_folders(session.cwd)
         spool = [os.path.realpath(env[SPOOL_VARIABLE])] if SPOOL_VARIABLE in env else []
         homes = toolchains.homes(env)
+        own = launcher.own_folders(env)
         sandbox = Sandbox(
             cwd=os.path.realpath(session.cwd),
             maestro_home=os.path.realpath(self.home.root),
             socket=os.path.join(os.path.realpath(self.home.root), os.path.basename(self.home.socket)),
             door=os.path.realpath(door),
-            own=launcher.own_folders(env),
+            own=own,
             homes=homes,
             writable=(*([session.worktree.path] if session.worktree else []), *git.writable, *spool),
+            copies=copies(git, os.path.realpath(self.home.path("sessions", session.id))),
             protected=git.protected,
-            hidden=_temporary_folder(env),
+            hidden=(*_temporary_folder(env), *folders_of_others(own.writable, caller)),
             readable=(
                 *git.readable,
                 *toolchains.readable(env, (*homes, os.path.realpath(self.home.root))),

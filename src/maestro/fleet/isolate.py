@@ -33,6 +33,7 @@ class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
     own: OwnFolders
     homes: tuple[str, ...] = ()  # the person's: empty inside, but for what is readable or writable
     writable: tuple[str, ...] = ()  # its worktree, the repository's .git
+    copies: tuple[tuple[str, str], ...] = ()  # inside those, what it gets as a copy: the copy, its place
     protected: tuple[str, ...] = ()  # inside those, what runs commands outside: hooks, configuration
     readable: tuple[
         str, ...
@@ -79,8 +80,16 @@ def isolated(argv: Iterable[str], sandbox: Sandbox, bwrap: str | None) -> tuple[
         words += ["--ro-bind", path, path]
     for path in sorted(_unique((sandbox.cwd, *sandbox.writable))):
         words += ["--bind", path, path]
+    for copy, path in sandbox.copies:
+        words += ["--bind", copy, path]
     for path in sorted(_unique(sandbox.own.writable)):
         words += ["--bind-try", path, path]
+    # What is hidden may lie in what it works in: a project that brings the home of an agent.
+    shown = _unique((*sandbox.readable, sandbox.cwd, *sandbox.writable, *sandbox.own.writable))
+    for path in sorted(_unique(sandbox.hidden)):
+        is_shown = any(_is_below(path, other) for other in shown)
+        if is_shown and not any(_is_below(other, path) for other in shown):
+            words += ["--tmpfs", path]
     for path in sorted(_unique((*sandbox.protected, *sandbox.own.protected))):
         words += ["--ro-bind-try", path, path]
     return (*words, "--chdir", sandbox.cwd, "--", *_confined(), *argv)
@@ -98,6 +107,10 @@ def _check_place(sandbox: Sandbox) -> None:
                 f"An isolated session cannot work in {sandbox.cwd}: {closed} is in there, which it must not see.",
                 hint="Start it in a project's folder, or leave out --isolate.",
             )
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path.startswith(above.rstrip("/") + "/")
 
 
 def _unique(paths: Iterable[str]) -> dict[str, None]:

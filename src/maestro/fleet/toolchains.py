@@ -16,13 +16,22 @@ _KNOWN: Final = (
     ".asdf", ".bun/bin", ".cargo/env", ".cargo/registry", ".deno/bin", ".local/share/mise", ".local/share/pipx",
     ".local/share/pnpm", ".local/share/uv", ".nvm", ".pyenv", ".rbenv", ".rustup", ".sdkman", ".volta", "go/pkg",
 )  # fmt: skip
+# Parts of a home that may lie elsewhere, and where they lie otherwise.
+_PARTS: Final = {
+    "XDG_CACHE_HOME": ".cache/",
+    "XDG_CONFIG_HOME": ".config/",
+    "XDG_DATA_HOME": ".local/share/",
+    "XDG_RUNTIME_DIR": "",  # sockets, no programs
+    "XDG_STATE_HOME": ".local/state/",
+}
 _BESIDE_BIN: Final = ("lib", "lib64", "libexec", "pyvenv.cfg")
 _MOST_LINKS: Final = 2_000
 
 
 def homes(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns the homes of whoever has this environment: the one that it names, and the one that the system knows."""
-    named = [env.get("HOME", ""), pwd.getpwuid(os.geteuid()).pw_dir]
+    """Returns the homes of whoever has this environment: the one that it names, the one that the system knows, and parts
+    of a home that lie elsewhere."""
+    named = [env.get("HOME", ""), pwd.getpwuid(os.geteuid()).pw_dir, *(env.get(name, "") for name in _PARTS)]
     found = (os.path.realpath(path) for path in named if os.path.isabs(path))
     return tuple(dict.fromkeys(path for path in found if path != "/" and os.path.isdir(path)))
 
@@ -36,6 +45,10 @@ def readable(env: Mapping[str, str], hidden: Iterable[str]) -> tuple[str, ...]:
             wanted += _of_programs(os.path.realpath(folder), inside)
     for home in inside:
         wanted += [os.path.join(home, name) for name in _KNOWN]
+    for variable, usual in _PARTS.items():
+        if usual and os.path.isabs(part := env.get(variable, "")):
+            own = (name.removeprefix(usual) for name in _KNOWN if name.startswith(usual))
+            wanted += [os.path.join(os.path.realpath(part), name) for name in own]
     return tuple(
         dict.fromkeys(
             path

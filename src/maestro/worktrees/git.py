@@ -26,6 +26,7 @@ from maestro.worktrees.git_settings import (
     as_environment,
     conditional_includes,
     hooks_value,
+    not_taken_back,
     overridden,
     overrides,
     parse_settings,
@@ -138,6 +139,12 @@ class Git:
         place = self.place
         settings = self._settings(place)
         agreed = self._confirmed(place)
+        if found := not_taken_back(settings, agreed):
+            raise Conflict(
+                f"The configuration of the repository {place.common if place else self.folder} names programs that git "
+                f"would run whatever else it is told ({', '.join(found)}), so Maestro runs no git there.",
+                hint="Look at them; then confirm them with `maestro trust`, or move them into your own configuration.",
+            )
         pairs = (
             *overrides(settings, agreed),
             (HOOKS_PATH, _hooks(place, hooks_value(settings, agreed), agreed)),

@@ -89,6 +89,8 @@ _PLAIN: Final = {
 }
 # Holds many values. An empty one takes back all before it, also the user's own.
 _HELPER: Final = "credential.helper"
+# Of several values git takes the first one, or runs all: no later value takes such a program back.
+_NOT_TAKEN_BACK: Final = frozenset({"core.gitproxy", "gc.recentobjectshook"})
 # Whatever any configuration says: no repository inside the repository is entered, none is found by chance.
 _ALWAYS: Final = (
     ("core.quotepath", "false"),
@@ -142,6 +144,17 @@ def conditional_includes(settings: Iterable[Setting]) -> tuple[str, ...]:
     A child that git starts in another worktree would see settings that were not judged.
     """
     return tuple(one.key for one in settings if one.is_of_repository and one.key.startswith("includeif."))
+
+
+def not_taken_back(settings: Iterable[Setting], confirmed: Confirmed) -> tuple[str, ...]:
+    """Returns the keys that nobody vouches for, and that no other setting can take the place of."""
+    return tuple(
+        dict.fromkeys(
+            one.key
+            for one in programs_among(settings)
+            if _plain_name(one.key) in _NOT_TAKEN_BACK and not _is_confirmed(one, confirmed)
+        )
+    )
 
 
 def overrides(settings: tuple[Setting, ...], confirmed: Confirmed) -> tuple[tuple[str, str], ...]:

@@ -107,3 +107,9 @@ def identity(git: Git) -> dict[str, str]:
     name = git.maybe("config", "user.name") or "Maestro"
     mail = git.maybe("config", "user.email") or "maestro@localhost"
     return {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in (("NAME", name), ("EMAIL", mail))}  # fmt: skip
+
+
+def common_folder(git: Git) -> str:
+    """Returns the git folder that all worktrees of a repository share."""
+    assert git.place is not None, git.folder
+    return git.place.common

@@ -6,6 +6,7 @@ with force it is kept as a branch.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -14,12 +15,20 @@ import unicodedata
 
 import msgspec
 
-from maestro.errors import Conflict, GitFailed, InvalidInput
+from maestro import confined
+from maestro.errors import Conflict, GitFailed
 from maestro.ledger.facts import Worktree
 from maestro.redact import clean
 from maestro.worktrees.git import Git
 from maestro.worktrees.overlaps import Touched
-from maestro.worktrees.repository import identity, inside, repository, stage_all, staged_repositories
+from maestro.worktrees.repository import (
+    common_folder,
+    identity,
+    inside,
+    repository,
+    stage_all,
+    staged_repositories,
+)
 
 PREFIX = "maestro/"
 _LONGEST_SLUG = 40
@@ -27,6 +36,8 @@ _SHOWN = 5
 _MERGE_CHECKS = frozenset(
     {"commit-msg", "pre-merge-commit", "prepare-commit-msg"}
 )  # hooks that can stop a merge
+# git looks for both commits of a submodule in its repository, and would fetch a missing one as that one's settings say.
+_FETCHES_NOTHING = {"GIT_ALLOW_PROTOCOL": "none"}
 _INITIALISING = "initializing"  # git's own word for a worktree whose checkout has not finished
 
 
@@ -43,18 +54,6 @@ class Removed(msgspec.Struct, frozen=True):
     was_work_saved: bool  # uncommitted changes became a commit on the branch that is kept
 
 
-class GitFolders(msgspec.Struct, frozen=True):
-    """What an isolated session needs of a repository besides its files.
-
-    What decides which programs git runs is protected: Maestro and the person run git there too, outside. What is mounted
-    cannot be replaced by another one.
-    """
-
-    readable: tuple[str, ...] = ()
-    writable: tuple[str, ...] = ()
-    protected: tuple[str, ...] = ()
-
-
 def branch_name(session_id: str, title: str) -> str:
     """`maestro/7x2k9q-fix-the-login`: readable, and a valid ref whatever the title is. Pure."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
@@ -67,15 +66,23 @@ def create(project: str, path: str, session_id: str, title: str = "") -> Worktre
     """Make the session's branch and worktree at `path`. After a crash, the same call finishes what it began."""
     git = require_commit(project)
     known = find(project, path)
-    if known is not None:
-        return known
-    _clear_leftovers(git, path)
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    _add(git, path, branch_name(session_id, title))
-    found = find(project, path)
-    assert found is not None, path
-    os.makedirs(found.cwd, exist_ok=True)  # the project's folder may be one that git does not hold
-    return found
+    if known is None:
+        _clear_leftovers(git, path)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        _add(git, path, branch_name(session_id, title))
+        known = find(project, path)
+        assert known is not None, path
+    # The project's folder may be one that git does not hold, or one that the commit holds as a link.
+    confined.make_folders(known.cwd, 0o755)
+    return known
+
+
+def require_no_link(worktree: Worktree) -> None:
+    """Refuse a worktree whose working folder has become a link: its session had all of it in its hands.
+
+    A folder that is not there is for whoever starts a program in it to tell."""
+    with contextlib.suppress(OSError):
+        confined.folder(worktree.cwd).close()
 
 
 def require_commit(project: str) -> Git:
@@ -123,7 +130,7 @@ def touched_files(worktree: Worktree) -> Touched:
     git = inside(worktree).with_env({"GIT_OPTIONAL_LOCKS": "0"})
     changed = git.names("diff", "--name-only", "--no-renames", "-z", _base(worktree, git))
     new = git.names("ls-files", "--others", "--exclude-standard", "-z")
-    return Touched(_common_folder(git), tuple(sorted({*changed, *new})))
+    return Touched(common_folder(git), tuple(sorted({*changed, *new})))
 
 
 def merge(worktree: Worktree, message: str = "") -> Merged:
@@ -142,6 +149,8 @@ def merge(worktree: Worktree, message: str = "") -> Merged:
         "Commit or stash them first.",
         untracked=False,
     )
+    if staged_repositories(git):
+        git = git.with_env(_FETCHES_NOTHING)
     before = git("rev-parse", "HEAD")
     if git.says_yes("merge-base", "--is-ancestor", branch, "HEAD"):
         return Merged(branch, into, before, ())
@@ -194,37 +203,6 @@ def remove(worktree: Worktree, *, force: bool = False) -> Removed:
     return Removed(branch, _keep_unless_merged(git, branch), was_work_saved=bool(dirty))
 
 
-def git_folders(folder: str) -> GitFolders:
-    """What an isolated session that works in this folder gets of git; nothing when the folder is in no repository.
-
-    In a worktree it commits: objects, refs and the worktree's own folder are open to it. In the project's own checkout it
-    does not: there, git makes its files beside those that say which programs it runs, and which are missing cannot be
-    protected."""
-    try:
-        git = repository(folder)
-    except InvalidInput:
-        return GitFolders()
-    common = _common_folder(git)
-    own = os.path.realpath(git("rev-parse", "--absolute-git-dir"))
-    top = os.path.realpath(git("rev-parse", "--show-toplevel"))
-    if own == common:
-        return GitFolders(protected=(common,))
-    # Only a file that is there can be protected; git takes an empty one for none.
-    _touch(os.path.join(own, "config.worktree"))
-    os.makedirs(os.path.join(common, "logs"), exist_ok=True)
-    open_to_it = [os.path.join(common, name) for name in ("objects", "refs", "logs", "reftable")]
-    names = ("commondir", "gitdir", "config.worktree")
-    return GitFolders(
-        readable=(common,),
-        writable=(*filter(os.path.isdir, open_to_it), own),
-        protected=(os.path.join(top, ".git"), *(os.path.join(own, name) for name in names)),
-    )
-
-
-def _touch(path: str) -> None:
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644))
-
-
 def _worktrees(git: Git) -> list[dict[str, str]]:
     """git's list of worktrees, each with its attributes."""
     found: list[dict[str, str]] = []
@@ -272,18 +250,13 @@ def _base(worktree: Worktree, git: Git) -> str:
     return base or git("hash-object", "-t", "tree", "/dev/null")
 
 
-def _common_folder(git: Git) -> str:
-    assert git.place is not None, git.folder
-    return git.place.common
-
-
 def _scratch_objects(git: Git, scratch: str) -> dict[str, str]:
     """Variables that let git write objects into a scratch folder while it reads the repository's."""
     objects = os.path.join(scratch, "objects")
     os.makedirs(objects, exist_ok=True)
     return {
         "GIT_OBJECT_DIRECTORY": objects,
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(os.path.join(_common_folder(git), "objects")),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(os.path.join(common_folder(git), "objects")),
     }
 
 

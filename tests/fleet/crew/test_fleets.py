@@ -85,6 +85,33 @@ def test_a_fleet_goes_up_and_down_and_comes_back(maestro: Maestro, script: Any) 
     assert outcomes(maestro.json("up")) == ["started"] * 4, "after down, up begins anew"
 
 
+def test_a_session_is_not_resumed_where_its_folder_became_a_link(maestro: Maestro, script: Any) -> None:
+    outside = maestro.cwd.parent / "outside"
+    (maestro.cwd / "part").mkdir()
+    (maestro.cwd / "part/code.txt").write_text("one")
+    for words in (
+        ("init", "-q"),
+        ("add", "-A"),
+        ("-c", "user.name=T", "-c", "user.email=t@e", "commit", "-qm", "x"),
+    ):
+        subprocess.run(["git", *words], cwd=maestro.cwd, check=True)
+    says = script({"say": "I am at work on it."})
+    (maestro.cwd / "fleet.yml").write_text(
+        "name: crew\npanes:\n"
+        f"  - {{label: Ann, agent: scripted, model: {says}, prompt: Go, cwd: part, worktree: true}}\n"
+    )
+    (ann,) = maestro.json("up")["panes"]
+    here = ann["session"]["worktree"]["cwd"]
+    subprocess.run(["tmux", "-S", maestro.home.path("fleets", "crew"), "kill-server"], check=True)
+    until(lambda: not agents(maestro))
+    assert outcomes(maestro.json("up")) == ["gone"]
+    os.rename(here, outside)
+    os.symlink(outside, here)
+    done = maestro("up", "--resume", "--json")
+    assert (done.returncode, "leads out" in done.stdout) == (1, True), (done.stdout, done.stderr)
+    assert agents(maestro) == []
+
+
 def test_a_faulty_fleet_file_names_its_line(maestro: Maestro) -> None:
     (maestro.cwd / "fleet.yml").write_text("name: x\npanes:\n  - label: A\n    agnet: claude\n")
     done = maestro("up")

@@ -77,6 +77,16 @@ class Stage:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"secret of {name}")
         (self.home / ".gitconfig").write_text("[user]\nname = T\nemail = t@example.org\n")
+        elsewhere = Path(tempfile.mkdtemp(prefix="a", dir=CACHE))
+        stack.callback(shutil.rmtree, elsewhere, ignore_errors=True)
+        self.named_folders = {
+            "CODEX_HOME": (elsewhere / "codex", elsewhere / "codex/auth.json"),
+            "XDG_CONFIG_HOME": (elsewhere / "config", elsewhere / "config/gh/hosts.yml"),
+            "GEMINI_CLI_HOME": (self.repository / "own", self.repository / "own/.gemini/oauth_creds.json"),
+        }
+        for _, path in self.named_folders.values():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("secret")
         shutil.copy(attacker.__file__, self.repository)
         self.script("victim.json", {"say": "I am at work on it."}, {"work": 3600})
         attack = [sys.executable, "-I", "attacker.py", "items.json", "results.json"]
@@ -111,6 +121,7 @@ class Stage:
     def spawn(self, script: str, *words: str) -> dict[str, Any]:
         scripted = ("--agent", "scripted", "--model", script, "--message", "Begin")
         env = dict.fromkeys(VARIABLES, "of the caller")
+        env |= {name: str(folder) for name, (folder, _) in self.named_folders.items()}
         return dict(self.maestro.json("session", "spawn", *scripted, *words, timeout=120, env=env))
 
     def results(self, session: dict[str, Any]) -> dict[str, str]:
@@ -141,6 +152,7 @@ class Stage:
         home, m = self.home, Path(self.maestro.home.root)
         items = {f"read ~/{name}": ("read", str(home / name)) for name in SECRETS}
         items |= {f"write ~/{name}": ("write", str(home / name)) for name in OPENED_LATER}
+        items |= {f"read {name}": ("read", str(path)) for name, (_, path) in self.named_folders.items()}
         (m / "environments").mkdir(exist_ok=True)
         (m / "environments/sess_x.json").write_text('{"OPENAI_API_KEY": "x"}')
         (m / "trust.json").write_text("{}")
@@ -233,7 +245,8 @@ ONLY_INSIDE = (
 ROOT_ONLY = {"a kernel switch"}
 ITEMS = (
     *(f"read ~/{name}" for name in SECRETS),
-    *(f"write ~/{name}" for name in OPENED_LATER),
+    *(f"write ~/{name}" for name in OPENED_LATER), "read CODEX_HOME", "read GEMINI_CLI_HOME",
+    "read XDG_CONFIG_HOME",
     *(f"read MAESTRO_HOME/{name}" for name in ("maestro.db", "token", "daemon.json", "environments/sess_x.json", "trust.json", "logs/daemon.log")),
     "write MAESTRO_HOME/trust.json", "list another session's folder", "read another agent's process",
     "the fleet's tmux socket", "the fleet's tmux", "the user's tmux", "another session's spool", "an agent of keys in the home",

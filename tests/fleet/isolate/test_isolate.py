@@ -10,19 +10,26 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.fleet.isolate.bubblewrap import IS_REQUIRED, LACK, needs_bwrap, works
 from tests.patience import end_of, patience, run
 
+import maestro
 from maestro.agents.launch import OwnFolders
 from maestro.errors import InvalidInput, NotFound
 from maestro.fleet import toolchains
 from maestro.fleet.door import FOLDER, open_door
 from maestro.fleet.isolate import Sandbox, isolated
 from maestro.fleet.processtree import end_tree
+from maestro.ledger.facts import Worktree
 from maestro.processes import identify, start_time
 from maestro.worktrees import worktree as worktrees
+from maestro.worktrees.git_folders import copies, git_folders
+
+# It may lie where the sandbox has nothing else; so may the first program in it.
+_INTERPRETER = tuple(map(os.path.realpath, (sys.prefix, sys.base_prefix, os.path.dirname(maestro.__file__))))
 
 
 class Room:
@@ -55,7 +62,8 @@ class Room:
             "own": OwnFolders((str(agent),), (str(agent / "settings.json"),)),
             "hidden": (str(self.place / "tmux-1000"),),
         }
-        return Sandbox(**given | changed)  # type: ignore[arg-type]  # a test's keywords
+        readable = (*_INTERPRETER, *cast("tuple[str, ...]", changed.get("readable", ())))
+        return Sandbox(**given | changed | {"readable": readable})  # type: ignore[arg-type]  # a test's keywords
 
     def run(self, *argv: str, **changed: object) -> subprocess.CompletedProcess[str]:
         words = isolated(argv, self.sandbox(**changed), shutil.which("bwrap"))
@@ -131,8 +139,7 @@ def test_it_reports_to_a_daemon_that_was_started_again_meanwhile(room: Room) -> 
     waiting = f"import sys; print('up', flush=True); sys.stdin.readline(); {CONNECT}"
     words = isolated(
         [sys.executable, "-I", "-S", "-c", waiting, address],
-        # The interpreter may lie where the sandbox has nothing else.
-        room.sandbox(readable=(os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix))),
+        room.sandbox(),
         shutil.which("bwrap"),
     )
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
@@ -156,24 +163,54 @@ def test_it_reports_to_a_daemon_that_was_started_again_meanwhile(room: Room) -> 
         assert heard == [b"report"]
 
 
-@needs_bwrap
-def test_it_commits_in_its_worktree_but_cannot_change_what_git_runs(room: Room) -> None:
+def a_worktree(room: Room, monkeypatch: pytest.MonkeyPatch) -> tuple[Worktree, dict[str, object]]:
+    """A worktree of the repository `other`, and what an isolated session in it may do."""
     place = room.place
-    repository = place / "other"
-    env = os.environ | {"HOME": str(place)}
+    monkeypatch.setenv("HOME", str(place))
     (place / ".gitconfig").write_text(
         "[user]\nname = T\nemail = t@example.org\n[init]\ndefaultBranch = main\n"
     )
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "begin"]):
-        subprocess.run(["git", *words], cwd=repository, env=env, check=True)
-    tree = worktrees.create(str(repository), str(place / "m/worktrees/sess_1"), "sess_1", "t")
-    folders = worktrees.git_folders(tree.path)
-    allowed = {
+        subprocess.run(["git", *words], cwd=place / "other", check=True)
+    tree = worktrees.create(str(place / "other"), str(place / "m/worktrees/sess_1"), "sess_1", "t")
+    folders = git_folders(tree.path)
+    return tree, {
         "readable": (str(place / ".gitconfig"), *folders.readable),
         "cwd": tree.path,
         "writable": folders.writable,
+        "copies": copies(folders, str(place / "copies")),
         "protected": folders.protected,
     }
+
+
+@needs_bwrap
+def test_no_link_among_its_logs_of_refs_leads_git_outside_to_a_file_of_its_person(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, allowed = a_worktree(room, monkeypatch)
+    shell = room.place / ".bashrc"
+    shell.write_text("mine\n")
+    done = room.shell(
+        "git switch -qc 'maestro/x;evil' && echo x > new && git add -A && git commit -qm work && git reflog -1 && "
+        "logs=$(git rev-parse --git-common-dir)/logs && own=$(git rev-parse --git-dir)/logs && "
+        f"for log in $logs/HEAD $logs/refs/heads/main $own/HEAD; do ln -sf {shell} $log || exit; done",
+        **allowed,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "commit: work" in done.stdout
+    worktrees.merge(tree)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "evil"], cwd=tree.path, check=True)
+    assert shell.read_text() == "mine\n"
+
+
+@needs_bwrap
+def test_it_commits_in_its_worktree_but_cannot_change_what_git_runs(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = room.place
+    repository = place / "other"
+    tree, allowed = a_worktree(room, monkeypatch)
+    folders = git_folders(tree.path)
     done = room.shell(
         "echo x > new && git add -A && git commit -qm work && git status --porcelain", **allowed
     )
@@ -233,6 +270,24 @@ def test_of_a_home_it_sees_programs_and_nothing_else(place: Path) -> None:
     assert seen == {
         ".local/bin", ".local/lib", ".cargo/bin", "node/lib/node_modules/@x/cli", ".gitconfig", "bin",
     }  # fmt: skip
+
+
+def test_parts_of_a_home_that_lie_elsewhere_are_part_of_it(place: Path) -> None:
+    env = {
+        "HOME": str(place / "home"),
+        "XDG_CONFIG_HOME": str(place / "c"),
+        "XDG_DATA_HOME": str(place / "d"),
+    }
+    for name in ("home", "c/git/config", "c/gh/hosts.yml", "d/uv/python", "d/keyrings/login"):
+        (place / name).mkdir(parents=True)
+    homes = toolchains.homes(env)
+    assert {env["XDG_CONFIG_HOME"], env["XDG_DATA_HOME"]} < set(homes)
+    seen = {
+        os.path.relpath(path, place)
+        for path in toolchains.readable(env, homes)
+        if path.startswith(f"{place}/")
+    }
+    assert seen == {"c/git/config", "d/uv"}
 
 
 @needs_bwrap

@@ -60,7 +60,7 @@ _decode = msgspec.json.Decoder(_Line).decode
 
 class Transcripts:
     name = "gemini"
-    home_variables: tuple[str, ...] = ()
+    home_variables: tuple[str, ...] = ("GEMINI_CLI_HOME",)
     noise = _LAST_UPDATED
     noise_letter = ord("$")
 
