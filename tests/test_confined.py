@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import stat
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -156,6 +157,20 @@ def test_a_tree_is_removed_and_what_its_links_lead_to_stays(project: Path, outsi
         confined.remove_tree(str(tree))
         confined.remove_tree(str(tree))
     assert os.listdir(project / "state" / "runs") == []
+
+
+def test_no_tree_is_too_deep_to_be_removed(project: Path) -> None:
+    tree = project / "state" / "runs" / "deep"
+    tree.mkdir()
+    place = os.open(tree, os.O_RDONLY)
+    for _ in range(sys.getrecursionlimit() * 2):
+        os.mkdir("d", dir_fd=place)
+        place, above = os.open("d", os.O_RDONLY, dir_fd=place), place
+        os.close(above)
+    os.close(place)
+    with same_descriptors():
+        confined.remove_tree(str(tree))
+    assert not tree.exists()
 
 
 def test_a_pipe_does_not_hold_us_up(project: Path) -> None:

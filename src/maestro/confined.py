@@ -121,13 +121,27 @@ class Folder:
         os.rmdir(self._name(name), dir_fd=self.descriptor)
 
     def remove_tree(self, name: str) -> None:
-        """Remove what has this name, with everything in it. Of a link, the link alone."""
+        """Remove what has this name, with everything in it, however deep it is. Of a link, the link alone."""
+        if not stat.S_ISDIR(self.status(name).st_mode):
+            self.unlink(name)
+            return
+        with self.below(name) as top:
+            while names := top.names():
+                for one in names:
+                    top._remove_level(one)  # noqa: SLF001 - another one of this class
+        self.remove(name)
+
+    def _remove_level(self, name: str) -> None:
+        """Remove what has this name; of a folder, the folders in it come up to this one instead."""
         if not stat.S_ISDIR(self.status(name).st_mode):
             self.unlink(name)
             return
         with self.below(name) as inner:
             for one in inner.names():
-                inner.remove_tree(one)
+                if stat.S_ISDIR(inner.status(one).st_mode):
+                    inner.rename(one, self, f".{os.urandom(16).hex()}")
+                else:
+                    inner.unlink(one)
         self.remove(name)
 
     def rename(self, name: str, to: Folder, new: str) -> None:

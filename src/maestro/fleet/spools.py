@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shutil
 import stat
+import threading
 import time
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
@@ -19,6 +19,9 @@ from typing import Final
 
 import msgspec
 import structlog
+
+from maestro import confined
+from maestro.errors import MaestroError
 
 FOLDER: Final = "spools"
 BELL: Final = "bell"
@@ -67,6 +70,7 @@ class Spools:
         self._root = root
         self._open: dict[str, _Spool] = {}
         self.carry: Carry | None = None
+        self._removes = threading.Lock()
 
     def path(self, session_id: str) -> str:
         return os.path.join(self._root, session_id)
@@ -101,15 +105,27 @@ class Spools:
             if name in session_ids:
                 self._listen(name)
             else:
-                shutil.rmtree(self.path(name), ignore_errors=True)
+                self._remove(name)
 
     async def forget(self, session_id: str) -> None:
         """Remove the folder of a session that has ended."""
         spool = self._open.pop(session_id, None)
         if spool is not None:
             await spool.close()
-        # It follows no link.
-        await asyncio.to_thread(shutil.rmtree, self.path(session_id), ignore_errors=True)
+        await asyncio.to_thread(self._remove, session_id)
+
+    def _remove(self, name: str) -> None:
+        """Remove a folder, whatever its session put there: no link is followed, and no depth is too deep.
+
+        A session that ends is seen to end more than once: each returns when the folder is gone, and takes away nothing
+        that another is just removing."""
+        try:
+            with self._removes, confined.any_folder(self._root) as root:
+                root.remove_tree(name)
+        except FileNotFoundError:
+            pass
+        except (OSError, MaestroError) as error:
+            _log.warning("not removed", session=name, error=str(error))
 
     async def close(self) -> None:
         for spool in self._open.values():

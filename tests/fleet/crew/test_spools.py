@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from tests.fleet.crew.seen import close_panes
 from tests.patience import patience, until
 from tests.support import Maestro
 
+from maestro.fleet.spools import Spools
 from maestro.server import lifecycle
 
 NO_CONNECT = (sys.executable, no_connect.__file__)
@@ -252,6 +254,39 @@ def test_an_odd_name_is_refused(worker: Worker) -> None:
     (worker.spool / "..\n.request").write_text("{}")
     assert worker.answer()[0] == 200
     until(lambda: os.listdir(worker.spool).count("..\n.request") == 0)
+
+
+def test_whoever_forgets_a_spool_returns_when_it_is_gone(place: Path) -> None:
+    spools = Spools(str(place / "spools"))
+
+    async def forget() -> bool:
+        await spools.forget("sess_1")
+        return is_there()
+
+    async def both() -> list[bool]:
+        return list(await asyncio.gather(forget(), forget()))
+
+    def is_there() -> bool:
+        return os.path.exists(spools.path("sess_1"))
+
+    for _ in range(5):
+        os.makedirs(os.path.join(spools.path("sess_1"), *["d"] * 500))
+        assert asyncio.run(both()) == [False, False]
+
+
+def test_a_spool_without_end_hinders_neither_the_end_of_its_session_nor_the_next_daemon(
+    worker: Worker, maestro: Maestro
+) -> None:
+    dig = "import os\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')"
+    subprocess.run([sys.executable, "-c", dig], cwd=worker.spool, check=True)
+    kept = worker.spool.with_name("sess_of_nobody")
+    kept.mkdir()
+    subprocess.run([sys.executable, "-c", dig], cwd=kept, check=True)
+    assert maestro("session", "stop", worker.id, "--force").returncode == 0
+    assert not worker.spool.exists()
+    kill_daemon(maestro)
+    assert maestro("session", "list").returncode == 0
+    assert not kept.exists()
 
 
 def test_an_answer_follows_no_link(worker: Worker) -> None:
