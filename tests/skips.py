@@ -12,6 +12,8 @@ from typing import NoReturn
 import pytest
 from tests.support import SOAK
 
+from maestro import processes
+
 _INSTALLERS = {"apt-get": "apt-get install", "dnf": "dnf install", "apk": "apk add"}
 
 
@@ -49,6 +51,9 @@ ABSTRACT_SOCKETS = Lack(
 GROUPS = Lack(
     "This user may not make control groups here", "Run `make test` as root, or in a desktop's terminal."
 )
+PERSON = Lack(
+    "An agent runs the tests, and this is for a person", "Run `make test` in a terminal of your own."
+)
 ONLY_SOAK = Lack("It takes long, or tells the same once more", "Type: make soak")
 
 
@@ -61,6 +66,12 @@ def needs(lack: Lack, *, met: bool) -> pytest.MarkDecorator:
     return pytest.mark.skipif(not met, reason=str(lack))
 
 
+IS_BELOW_AGENT = any(
+    processes.variable(pid, name)
+    for pid, _ in processes.ancestry(os.getpid())
+    for name in ("MAESTRO_SESSION_ID", "MAESTRO_RUN_ID")
+)
+needs_person = needs(PERSON, met=not IS_BELOW_AGENT)
 needs_root = needs(ROOT, met=os.geteuid() == 0)
 needs_no_root = needs(NO_ROOT, met=os.geteuid() != 0)
 only_soak = needs(ONLY_SOAK, met=SOAK)

@@ -201,9 +201,11 @@ def _catching(canary: Path) -> Iterator[int]:
         server.canary = canary  # type: ignore[attr-defined]  # for the handler
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        yield server.server_address[1]
-        server.shutdown()
-        thread.join()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @contextlib.contextmanager
@@ -212,10 +214,12 @@ def _stranger() -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
         [sys.executable, "-S", "-c", "import time; time.sleep(3600)"], start_new_session=True
     )
-    yield process
-    if process.poll() is None:
-        process.send_signal(signal.SIGKILL)
-    process.wait()
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.wait()
 
 
 __all__ = ["CLIS", "NOTHING", "UNTRUSTED", "Scene", "staged"]

@@ -8,11 +8,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests import skips
 from tests.hostile.brought import MARK, Brought
 from tests.hostile.repository import EVERYTHING
 from tests.hostile.scene import UNTRUSTED, Scene, staged
 from tests.patience import until
 from tests.support import Maestro
+
+pytestmark = skips.needs_person
 
 _ACTING = sorted({one.path for one in EVERYTHING if one.acts and not one.path.startswith(".git/")})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import threading
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from maestro.agents.project_files import ActsOnProject
 from maestro.agents.registry import acting_agents, agent_named
 from maestro.errors import InvalidInput, LeadsOut, MaestroError, Untrusted
 from maestro.trust.approvals import Approvals
+from maestro.trust.brought import digest_of
 from maestro.trust.project import ONCE, ProjectTrust
 from maestro.trust.records import decline, read_record, revoke
 
@@ -46,6 +48,11 @@ def acting(name: str) -> ActsOnProject:
     agent = agent_named(name)
     assert isinstance(agent, ActsOnProject)
     return agent
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True)
 
 
 MAESTRO_FILES = [
@@ -146,6 +153,11 @@ CLI_FILES = [
     ("gemini", ".gemini/.env"),
     ("gemini", ".env"),
     ("gemini", ".gemini/extensions/x/gemini-extension.json"),
+    ("gemini", ".gemini/sandbox.bashrc"),
+    ("gemini", ".gemini/sandbox.Dockerfile"),
+    ("gemini", ".gemini/sandbox-macos-custom.sb"),
+    ("claude", ".claude/scheduled_tasks.json"),
+    ("claude", ".claude/workflows/x.js"),
 ]
 
 
@@ -169,6 +181,57 @@ def test_a_run_does_not_act_on_what_nobody_trusts(ground: Ground, agent: str, na
     with pytest.raises(Untrusted, match="has changed") as refused:
         ground.trust.require_run(acting(agent), str(cwd))
     assert f"maestro trust {cwd}" in refused.value.hint
+
+
+@pytest.mark.parametrize(("agent", "name"), [("claude", ".mcp.json"), ("gemini", ".env"), ("claude", ".claude/skills/x/SKILL.md")])  # fmt: skip
+def test_what_lies_above_the_project_is_confirmed_too(
+    ground: Ground, place: Path, monkeypatch: pytest.MonkeyPatch, agent: str, name: str
+) -> None:
+    """Claude Code starts the servers of every `.mcp.json` above: a folder `.maestro` in a part of a repository must not
+    hide what the repository brings."""
+    monkeypatch.setenv("HOME", str(place / "home"))
+    path = place / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"mcpServers": {"evil": {}}}')
+    ground.trust.confirm([], folder=True)
+    shown = os.path.join(os.path.realpath(place), "/".join(name.split("/")[:2]))
+    with pytest.raises(Untrusted, match=re.escape(shown)):
+        ground.trust.require_run(acting(agent), str(ground.root))
+    assert not ground.trust.trusts_folder(acting(agent), str(ground.root))
+    (waits,) = ground.trust.unconfirmed(acting_agents())
+    assert "is a link" not in waits.wants[0]
+    ground.confirm_all()
+    assert ground.trust.require_run(acting(agent), str(ground.root))
+
+
+def test_what_the_person_has_at_home_is_their_own(
+    ground: Ground, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / ".mcp.json").write_text("{}")
+    monkeypatch.setenv("HOME", str(place))
+    assert not ground.trust.unconfirmed(acting_agents())
+
+
+def test_a_worktree_brings_what_its_main_checkout_has(ground: Ground, place: Path) -> None:
+    """From a worktree Claude Code runs the hooks in the main checkout's settings.local.json, which git need not know."""
+    git(ground.root, "init", "-q")
+    git(ground.root, "commit", "-q", "--allow-empty", "-m", "x")
+    git(ground.root, "worktree", "add", "-q", str(place / "tree"))
+    ground.confirm_all()
+    of_tree = ProjectTrust(str(ground.home), str(place / "tree"), {})
+    of_tree.confirm([], folder=True)
+    claude, tree = acting("claude"), str(place / "tree")
+    assert ground.trust.require_run(claude, tree)
+    assert of_tree.require_run(claude, tree)
+    path = ground.write(".claude/settings.local.json", '{"hooks": {}}')
+    with pytest.raises(Untrusted, match=r"^\.claude/settings\.local\.json comes with this project"):
+        ground.trust.require_run(claude, tree)
+    with pytest.raises(Untrusted, match=re.escape(f"{path} is read by agents that work here")):
+        of_tree.require_run(claude, tree)
+    ground.confirm_all()
+    of_tree.confirm(of_tree.unconfirmed(acting_agents()), folder=True)
+    assert ground.trust.require_run(claude, tree)
+    assert of_tree.require_run(claude, tree)
 
 
 def test_a_folder_is_trusted_only_by_a_word(ground: Ground) -> None:
@@ -220,6 +283,24 @@ def test_a_circle_of_links_ends(ground: Ground) -> None:
     ground.write(".claude/skills/one/SKILL.md")
     (ground.root / ".claude" / "skills" / "one" / "again").symlink_to(ground.root / ".claude" / "skills")
     assert ground.trust.unconfirmed(acting_agents())
+
+
+def test_what_is_shown_is_what_is_confirmed(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody puts another file in its place as soon as it has been opened."""
+    path = ground.write("fleet.yml", "harmless")
+    opened = os.open
+
+    def swapping(name: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        descriptor = opened(name, flags, mode, dir_fd=dir_fd)
+        if name == str(path):
+            path.rename(path.with_name("old"))
+            ground.write("fleet.yml", "malicious")
+        return descriptor
+
+    monkeypatch.setattr(os, "open", swapping)
+    (shown,) = ground.trust.unconfirmed([])
+    monkeypatch.undo()
+    assert (shown.wants[1], shown.digest) == ("harmless", digest_of(b"harmless"))
 
 
 def test_two_who_confirm_at_once_lose_nothing(ground: Ground) -> None:

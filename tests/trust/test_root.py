@@ -119,3 +119,14 @@ def test_what_was_skipped_is_said(maestro: Maestro, shared: Path) -> None:
     assert (
         f"maestro: {shared} does not count as the project: everybody may write to {shared}." in listed.stderr
     )
+
+
+@skips.needs_root
+def test_a_state_folder_of_another_user_is_not_used(maestro: Maestro, shared: Path) -> None:
+    (shared / ".maestro").mkdir()
+    assert maestro("delegate", "list", cwd=shared).returncode == 0
+    os.chown(shared / ".maestro", 12_345, -1)
+    for words in (("delegate", "list"), ("tag", "list"), ("chain", "list")):
+        done = maestro(*words, cwd=shared)
+        assert (done.returncode != 0, "belongs to another user" in done.stderr) == (True, True), (words, done)
+    assert os.listdir(shared / ".maestro") == []

@@ -9,12 +9,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests import skips
 from tests.patience import run
 from tests.support import BIN, Maestro
 
 from maestro.trust.project import ONCE
 
 TOOL = '[tools.mine]\ncommand = ["sh", "-c", "echo it ran"]\n'
+
+
+pytestmark = skips.needs_person
 
 
 @pytest.fixture
@@ -110,6 +114,33 @@ def test_an_agent_trusts_nothing(untrusted: Maestro, words: tuple[str, ...], mar
     done = run(script, env=untrusted.env | {mark: "sess_x"}, cwd=untrusted.cwd, text=True)
     assert (done.returncode, "An agent may not trust a project" in done.stderr) == (5, True)
     assert not (Path(untrusted.home.root) / "trust").exists()
+
+
+@pytest.mark.parametrize("mark", ["CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI"])
+def test_an_agent_that_maestro_did_not_start_trusts_nothing(untrusted: Maestro, mark: str) -> None:
+    done = untrusted("trust", "--yes", env={mark: "1"})
+    assert (done.returncode, "An agent may not trust a project" in done.stderr) == (5, True)
+    assert mark in done.stderr, "a person in a terminal that an agent opened knows what to clear"
+    assert not (Path(untrusted.home.root) / "trust").exists()
+
+
+@pytest.mark.parametrize("mark", ["MAESTRO_SESSION_ID", "MAESTRO_RUN_ID"])
+def test_an_agent_trusts_nothing_by_a_variable(untrusted: Maestro, mark: str) -> None:
+    env = untrusted.env | {"MAESTRO_TRUST_ONCE": "1"}
+    command = [str(BIN / "maestro"), "delegate", "x", "--to", "mine", "--mode", "write"]
+    assert run(command, env=env, cwd=untrusted.cwd, text=True).returncode == 0
+    refused = run(command, env=env | {mark: "sess_x"}, cwd=untrusted.cwd, text=True)
+    assert (refused.returncode, "acts only when you trust it" in refused.stderr) == (9, True)
+
+
+@pytest.mark.parametrize("words", [(), ("--user",)])
+def test_an_agent_writes_no_policy(untrusted: Maestro, words: tuple[str, ...]) -> None:
+    """What this command writes counts as the person's own."""
+    command = [str(BIN / "maestro"), "coordinate", "init", "--mode", "autonomous", *words]
+    refused = run(command, env=untrusted.env | {"MAESTRO_SESSION_ID": "sess_x"}, cwd=untrusted.cwd, text=True)
+    assert (refused.returncode, "An agent may not" in refused.stderr) == (5, True)
+    assert not (Path(untrusted.cwd) / "coordinate.config.json").exists()
+    assert not (Path(untrusted.home.root) / "coordinate.config.json").exists()
 
 
 def test_a_project_that_is_added_at_a_terminal_is_asked_for_once(untrusted: Maestro) -> None:

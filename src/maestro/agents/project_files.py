@@ -14,3 +14,5 @@ class ActsOnProject(Protocol):
     project_files: tuple[str, ...]
     # Without a terminal it works in no folder that nobody trusts, and asks nobody.
     needs_trust: bool
+    # Variables that it gives to the programs that it runs, and by which they are known to be an agent's.
+    inner_variables: tuple[str, ...]

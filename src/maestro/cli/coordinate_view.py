@@ -202,8 +202,10 @@ def _init(arguments: Namespace) -> None:
     from maestro import home
     from maestro.coordinate.policy.config_file import FILE, write_default
     from maestro.dispatch.places import project_root
+    from maestro.trust.person import require_person
     from maestro.trust.project import ProjectTrust
 
+    require_person("decide what is answered without a human")
     own = os.path.realpath(home.locate(os.environ).root)
     folder = own if arguments.user else project_root(os.getcwd())
     path = os.path.join(folder, FILE)

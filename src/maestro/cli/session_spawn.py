@@ -99,11 +99,13 @@ def stop(arguments: Namespace) -> None:
 
 
 def caller_environment(agent: str, role: str = "worker") -> dict[str, str]:
-    """What of this environment a session of the agent may know; the daemon has a scrubbed one."""
-    from maestro.agents.registry import launchers_of
+    """What of this environment a session of the agent may know, and where other agents keep their things, which an
+    isolated one must not see; the daemon has a scrubbed one."""
+    from maestro.agents.registry import home_variables, launchers_of
     from maestro.fleet import launch
 
-    return launch.caller_environment(os.environ, *launchers_of(agent, role))
+    homes = {name: os.environ[name] for name in home_variables() if os.environ.get(name)}
+    return homes | launch.caller_environment(os.environ, *launchers_of(agent, role))
 
 
 def describe_session(parser: Parser) -> None:

@@ -15,6 +15,7 @@ class CommandTool:
     session_variables: tuple[str, ...] = ()
     project_files: tuple[str, ...] = ()  # whoever described it has said what it runs
     needs_trust: bool = False
+    inner_variables: tuple[str, ...] = ()
 
     def __init__(self, name: str, tool: Tool) -> None:
         self.name = name

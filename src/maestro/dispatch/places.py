@@ -36,7 +36,18 @@ def state_folder(root: str, env: Mapping[str, str]) -> str:
             f"{VARIABLE} is “{named}”, which is no folder inside the project.",
             hint="Give a relative path such as .maestro or .gemini.",
         )
+    _require_own(folder)
     return folder
+
+
+def _require_own(folder: str) -> None:
+    """Refuses a state folder that another user has put where everybody may write."""
+    try:
+        owner = os.lstat(folder).st_uid
+    except OSError:
+        return  # there is none yet; whoever makes it owns it
+    if owner != os.geteuid():
+        raise NoPermission(f"{folder} belongs to another user.", hint="Work in a folder of your own.")
 
 
 def runs_folder(cwd: str, env: Mapping[str, str]) -> str:

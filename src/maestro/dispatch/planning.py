@@ -148,9 +148,11 @@ def plan(order: Order, env: Mapping[str, str], now: int) -> Plan:
 
 
 def _earlier_root(goes_on: Batch, folder: str, order: Order) -> str:
-    """Returns where the batch works that goes on. Its record could name any folder: one that holds it will do."""
-    if not order.cd and os.path.realpath(folder).startswith(os.path.realpath(goes_on.root) + os.sep):
-        return goes_on.root
+    """Returns where the batch works that goes on. Its record could name any folder: one of its own project that holds it
+    will do."""
+    root, project = os.path.realpath(goes_on.root), places.project_root(folder)
+    if not order.cd and folder.startswith(root + os.sep) and f"{root}{os.sep}".startswith(project + os.sep):
+        return root
     raise InvalidInput(
         f"The batch was begun in {goes_on.root}.", hint=f"Go on there: --cd {goes_on.root}, or --restart."
     )

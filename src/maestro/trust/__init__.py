@@ -14,6 +14,6 @@ from typing import NamedTuple
 class Brought(NamedTuple):
     """One file, or one folder, of a project that can act."""
 
-    name: str  # its path below the project's root; a folder ends with a slash
+    name: str  # its path below the project's root, or its whole path where it is outside; a folder ends with a slash
     digest: str
     wants: tuple[str, ...] = ()  # what it would do, in words for a person

@@ -12,6 +12,7 @@ from maestro.errors import InvalidInput
 from maestro.trust import Brought
 from maestro.trust.wants import wants_of
 
+EVERYWHERE: Final = "/"  # the top of files outside of a project, which are called by their whole path
 _MOST_FILES: Final = 5_000
 _LARGEST: Final = 64 * 1024 * 1024
 _BLOCK: Final = 1 << 20
@@ -42,7 +43,8 @@ def brought_by(top: str, folders: Iterable[str], patterns: Iterable[str]) -> lis
     for folder in folders:
         for pattern in patterns:
             for path in sorted(glob(os.path.join(escape(folder), pattern), include_hidden=True)):
-                names[os.path.relpath(path, top) + ("/" if pattern.endswith("/") else "")] = None
+                name = os.path.normpath(path) if top == EVERYWHERE else os.path.relpath(path, top)
+                names[name + ("/" if pattern.endswith("/") else "")] = None
     return [brought for name in names if (brought := brought_file(top, name)) is not None]
 
 
@@ -53,9 +55,7 @@ def brought_file(top: str, name: str) -> Brought | None:
         digest, count = _folder_digest(path)
         return Brought(name, digest, (f"{count} files that the CLI reads or runs",)) if count else None
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            head = file.read(_SHOWN)
-            digest = _file_digest(path)
+        digest, head = _digest_and_head(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
@@ -64,24 +64,26 @@ def brought_file(top: str, name: str) -> Brought | None:
         ) from error
     # What a link leads to is not the project's, and need not be shown: it may be a key.
     real = os.path.realpath(path)
-    leads_out = not real.startswith(os.path.realpath(top) + os.sep)
-    return Brought(name, digest, (f"is a link to {real}",) if leads_out else wants_of(name, head))
+    inside = real == path if top == EVERYWHERE else real.startswith(os.path.realpath(top) + os.sep)
+    return Brought(name, digest, (f"is a link to {real}",) if not inside else wants_of(name, head))
 
 
 def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _file_digest(path: str) -> str:
-    found = hashlib.sha256()
+def _digest_and_head(path: str) -> tuple[str, bytes]:
+    """Returns a file's digest and how it begins, by one reading: what is shown is what is confirmed."""
+    found, head = hashlib.sha256(), b""
     left = _LARGEST
     with open(path, "rb", opener=_without_waiting) as file:
         while left > 0 and (block := file.read(_BLOCK)):
             found.update(block)
+            head = head or block[:_SHOWN]
             left -= len(block)
     if left <= 0:
         raise InvalidInput(f"{path} is too large to be confirmed.", hint="Move it away.")
-    return found.hexdigest()
+    return found.hexdigest(), head
 
 
 def _folder_digest(folder: str) -> tuple[str, int]:
@@ -100,7 +102,7 @@ def _folder_digest(folder: str) -> tuple[str, int]:
 
 def _content_mark(path: str) -> bytes:
     try:
-        return _file_digest(path).encode()
+        return _digest_and_head(path)[0].encode()
     except OSError:
         return (
             b"unreadable"  # a link to nowhere, a socket: whatever becomes readable there changes the digest

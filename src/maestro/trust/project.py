@@ -10,11 +10,12 @@ from maestro import confined
 from maestro.agents.project_files import ActsOnProject
 from maestro.errors import InvalidInput, Untrusted
 from maestro.trust import Brought
-from maestro.trust.brought import brought_by, brought_file, digest_of, maestro_files
+from maestro.trust.brought import EVERYWHERE, brought_by, brought_file, digest_of, maestro_files
 from maestro.trust.old_list import is_listed
+from maestro.trust.person import mark_of_agent
 from maestro.trust.records import TrustRecord, confirm, read_record
 from maestro.trust.remarks import remark
-from maestro.trust.root import STATE_FOLDER
+from maestro.trust.root import STATE_FOLDER, main_checkout
 
 ONCE: Final = (
     "MAESTRO_TRUST_ONCE"  # set by `--trust-once` for this command and the processes that it detaches
@@ -30,7 +31,8 @@ class ProjectTrust:
         self.home = home
         self.root = os.path.realpath(root)
         self.state = os.path.normpath(env.get(STATE_VARIABLE) or STATE_FOLDER)
-        self.is_once = env.get(ONCE) == "1"
+        # An agent may set the variable as well; it says what a person allows.
+        self.is_once = env.get(ONCE) == "1" and not mark_of_agent(env)
 
     # Files that Maestro acts on.
 
@@ -61,9 +63,9 @@ class ProjectTrust:
     def untrusted(self, name: str, where: str = "") -> Untrusted:
         """Returns the refusal; `where` is the folder that somebody works in, and that brings it."""
         known = self.record()
-        what = (
-            "has changed since you trusted it" if known and name in known.files else "comes with this project"
-        )
+        # A name that begins with a slash is of a file outside, which a CLI reads all the same.
+        comes = "is read by agents that work here" if name.startswith("/") else "comes with this project"
+        what = "has changed since you trusted it" if known and name in known.files else comes
         return Untrusted(
             f"{name} {what}, and acts only when you trust it.",
             hint=f"See what it wants and decide: maestro trust {where or self.root}",
@@ -98,19 +100,30 @@ class ProjectTrust:
         return is_trusted
 
     def _unconfirmed_of(self, agent: ActsOnProject, cwd: str) -> list[Brought]:
-        top, folders = self._folders(cwd)
         files = self._files()
-        found = brought_by(top, folders, agent.project_files)
+        found = [
+            one
+            for top, folders in self._folders(cwd)
+            for one in brought_by(top, folders, agent.project_files)
+        ]
         return [one for one in found if files.get(one.name) != one.digest]
 
-    def _folders(self, cwd: str) -> tuple[str, list[str]]:
-        """Returns the top of the checkout, and every folder from there down to `cwd`. A worktree has a top of its own."""
+    def _folders(self, cwd: str) -> list[tuple[str, list[str]]]:
+        """Returns every folder that a CLI which works in `cwd` takes files from, each with the top that names them.
+
+        A worktree has a top of its own, so that its files have the names of the project's. A CLI does not stop where our
+        project begins: it goes up to the repository that holds it and further, and from a worktree to the main checkout.
+        """
         here = os.path.realpath(cwd)
-        top = self.root if self._holds(here) else _top_of_checkout(here)
-        folders = [here]
-        while folders[-1] != top:
-            folders.append(os.path.dirname(folders[-1]))
-        return top, folders[::-1]
+        checkout = _top_of_checkout(here)
+        top = self.root if self._holds(here) else checkout
+        found = [(top, _down(top, here)), (EVERYWHERE, _above(top))]
+        main = main_checkout(checkout)
+        if main and main != checkout:
+            named_from = self.root if main == self.root else EVERYWHERE
+            there = os.path.normpath(os.path.join(main, os.path.relpath(here, checkout)))
+            found.append((named_from, _down(main, there)))
+        return found
 
     def _holds(self, folder: str) -> bool:
         here = os.path.realpath(folder)
@@ -129,11 +142,12 @@ class ProjectTrust:
         self, agents: Iterable[ActsOnProject], names: Iterable[str] = (), cwd: str = ""
     ) -> list[Brought]:
         """Returns everything that can act; `names` are files that only a command knows of. A CLI also acts on what the
-        folders down to `cwd` bring."""
+        folders down to `cwd` and above the project bring."""
         found = brought_by(self.root, [self.root], maestro_files(self.state))
-        folders = self._folders(cwd)[1] if cwd and self._holds(cwd) else [self.root]
+        places = self._folders(cwd if cwd and self._holds(cwd) else self.root)
         for agent in agents:
-            found += brought_by(self.root, folders, agent.project_files)
+            for top, folders in places:
+                found += brought_by(top, folders, agent.project_files)
         found += [one for name in names if name and (one := brought_file(self.root, name)) is not None]
         return list({one.name: one for one in found}.values())
 
@@ -167,6 +181,23 @@ class ProjectTrust:
     def _files(self) -> Mapping[str, str]:
         known = self.record()
         return known.files if known else {}
+
+
+def _down(top: str, here: str) -> list[str]:
+    """Returns the folders from `top` down to `here`, which is in it."""
+    folders = [here]
+    while folders[-1] != top:
+        folders.append(os.path.dirname(folders[-1]))
+    return folders[::-1]
+
+
+def _above(top: str) -> list[str]:
+    """Returns the folders above `top`. The person's home, and what is above that, is their own."""
+    home = os.path.realpath(os.path.expanduser("~"))
+    folders = [top]
+    while folders[-1] not in (home, os.path.dirname(folders[-1])):
+        folders.append(os.path.dirname(folders[-1]))
+    return [folder for folder in folders[1:] if folder != home]
 
 
 def _top_of_checkout(folder: str) -> str:

@@ -78,15 +78,27 @@ def _is_git_folder(path: str) -> bool:
 
 def _leads_to_git_folder(path: str) -> bool:
     """A worktree or a submodule has a file that says where its git folder is."""
+    target = _pointer(path, b"gitdir:")
+    return bool(target) and _is_git_folder(target)
+
+
+def main_checkout(top: str) -> str:
+    """Returns the checkout that a worktree of git was made from; empty where `top` is no such worktree."""
+    git_folder = _pointer(os.path.join(top, ".git"), b"gitdir:")
+    shared = _pointer(os.path.join(git_folder, "commondir"), b"") if git_folder else ""
+    place, name = os.path.split(os.path.realpath(shared))
+    return place if shared and name == ".git" else ""
+
+
+def _pointer(path: str, begin: bytes) -> str:
+    """Returns the path that one of git's files holds, after these words; empty where it holds none."""
     try:
         with open(path, "rb") as file:
             words = file.read(_LONGEST_POINTER)
     except OSError:
-        return False
-    if not words.startswith(b"gitdir:"):
-        return False
-    target = os.fsdecode(words.removeprefix(b"gitdir:").strip())
-    return _is_git_folder(os.path.join(os.path.dirname(path), target))
+        return ""
+    target = os.fsdecode(words.removeprefix(begin).strip())
+    return os.path.join(os.path.dirname(path), target) if words.startswith(begin) and target else ""
 
 
 def _writable_by_others(folder: str) -> str:

@@ -334,3 +334,16 @@ def test_events_of_a_daemon_that_is_up(stage: Stage) -> None:
     ]
     assert [event["kind"] for event in events] == ["batch.started", "batch.ended"]
     assert events[1]["data"]["failed"] == 1
+
+
+def test_a_record_does_not_lead_out_of_its_project(stage: Stage) -> None:
+    """A repository may bring a batch that names a folder above itself, such as the person's home."""
+    (stage.project / ".maestro").mkdir(exist_ok=True)
+    stage.folder = stage.project / "brought"
+    stage.write(coder="touch here")
+    record = {"id": "batch_01", "root": str(stage.project.parent), "mode": "write", "started_at": 1}
+    agent = {"name": "coder", "agent": "coder", "prompt": "coder.txt", "tool": "sh"}
+    (stage.folder / "batch.json").write_text(json.dumps(record | {"agents": [agent]}))
+    refused = stage.run("--resume")
+    assert (refused.returncode, "The batch was begun in" in refused.stderr) == (2, True)
+    assert not (stage.project.parent / "here").exists()

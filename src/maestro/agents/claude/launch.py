@@ -31,14 +31,16 @@ _LAUNCH_VARIABLES = (
 
 # Settings hold hooks, helpers, permissions and variables; the folders hold programs that these, or a model, run.
 _PROJECT_FILES = (
-    ".claude/settings.json", ".claude/settings.local.json", ".mcp.json",
+    ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".claude/scheduled_tasks.json",
     ".claude/hooks/", ".claude/commands/", ".claude/agents/", ".claude/skills/", ".claude/plugins/",
+    ".claude/workflows/",
 )  # fmt: skip
 
 
 class Launching:
     project_files: tuple[str, ...] = _PROJECT_FILES
     needs_trust: bool = False  # without a terminal it takes every folder as trusted
+    inner_variables: tuple[str, ...] = ("CLAUDECODE",)
     launch_variables: tuple[str, ...] = _LAUNCH_VARIABLES
 
     def launch(self, request: LaunchRequest) -> LaunchPlan:

@@ -36,6 +36,7 @@ _PROJECT_FILES = (
 class Launching:
     project_files: tuple[str, ...] = _PROJECT_FILES
     needs_trust: bool = False  # it leaves out what an untrusted folder brings
+    inner_variables: tuple[str, ...] = ("CODEX_SANDBOX", "CODEX_THREAD_ID")
     launch_variables: tuple[str, ...] = _LAUNCH_VARIABLES
 
     def launch(self, request: LaunchRequest) -> LaunchPlan:

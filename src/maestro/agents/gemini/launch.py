@@ -23,17 +23,20 @@ _LAUNCH_VARIABLES = (
 )  # fmt: skip
 
 
-# A `.env` may name another address for the person's key.
+# A `.env` may name another address for the person's key. Where the person has it work in a sandbox, the sandbox is built
+# and begun as the project's files say.
 _PROJECT_FILES = (
     ".env", ".gemini/.env", ".gemini/settings.json", ".gemini/system.md",
     ".gemini/hooks/", ".gemini/extensions/", ".gemini/commands/", ".gemini/policies/", ".gemini/agents/",
-    ".gemini/skills/",
+    ".gemini/skills/", ".agents/",
+    ".gemini/sandbox.bashrc", ".gemini/sandbox.Dockerfile", ".gemini/sandbox-macos-*.sb",
 )  # fmt: skip
 
 
 class Launching:
     project_files: tuple[str, ...] = _PROJECT_FILES
     needs_trust: bool = True
+    inner_variables: tuple[str, ...] = ("GEMINI_CLI",)
     launch_variables: tuple[str, ...] = _LAUNCH_VARIABLES
 
     def launch(self, request: LaunchRequest) -> LaunchPlan:
