@@ -52,6 +52,10 @@ _ASSIGNMENT = re.compile(
     r"""("(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`[^`\n]*`?|[^\s"'`,;&]+)""",
     re.IGNORECASE,
 )
+# A secret, the name of a variable or a call of a function, a gap to be filled in.
+_SECRET_LIKE = re.compile(
+    r"(?![/.~@])(?:[\w.+/=:%*!?@#^,()\[\]-]|~)*|\$\w+|\$\{\w+\}|<[\w -]+>|\{\{? ?[\w.]+ ?\}?\}[.!?)]*"
+)
 _PLAIN_WORD = re.compile(r"(?:[a-z]{1,11}|[A-Z][a-z]{0,10}|\d{1,5})[.!?)]*\Z")
 
 
@@ -74,6 +78,34 @@ def _is_suspect(text: str) -> bool:
     if "bearer" in folded or "basic" in folded:
         return True
     return (":" in text or "=" in text) and any(hint in folded for hint in _ASSIGNED)
+
+
+def hides(text: str, *, values: bool = True) -> bool:
+    """Whether a text loses more than a secret or a line end when it is cleaned and redacted: what could be a command, a
+    path, or words between characters that nobody sees. `values`: also where a value may be code and no secret."""
+    cleaned = clean(text)
+    if cleaned != _LINE_ENDS.sub("\n", text):
+        return True
+    if not _is_suspect(cleaned):
+        return False
+    for found in _WHOLE.finditer(cleaned):
+        if found[0].startswith("-----"):
+            return True
+    if any("\n" in found[1] for found in _HEADER.finditer(cleaned)):
+        return True
+    assigned = [found for found in _ASSIGNMENT.finditer(cleaned) if _without_value(found) != found[0]]
+    if any("\n" in found[1] for found in assigned):
+        return True
+    taken = [found[2] for found in assigned] + [
+        found[0].partition("://")[2].removesuffix("@") for found in _USERINFO.finditer(cleaned)
+    ]
+    return values and not all(map(_can_be_secret, taken))
+
+
+def _can_be_secret(value: str) -> bool:
+    """Whether nothing of it could be run or be the name of a file."""
+    bare = value[1:].removesuffix(value[0]) if value[:1] in {'"', "'"} else value
+    return bool(_SECRET_LIKE.fullmatch(bare)) and ".." not in bare
 
 
 def _redact_suspect(text: str) -> str:

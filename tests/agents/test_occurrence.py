@@ -159,6 +159,17 @@ def test_what_was_answered(asked: Question, seen: Question | None, shown: Questi
     assert is_as_answered(asked, seen, shown) is is_it
 
 
+def test_what_was_answered_had_these_arguments_and_previews() -> None:
+    called = replace(RUN, inputs="a")
+    assert is_as_answered(called, called, called)
+    assert not is_as_answered(called, called, replace(called, inputs="b"))
+    looks = replace(ASKED, options=(replace(ROWS[0], preview="[ ]"), *ROWS[1:]))
+    assert is_as_answered(looks, looks, ASKED), "only the row under the cursor shows its preview"
+    assert not is_as_answered(
+        looks, looks, replace(looks, options=(replace(ROWS[0], preview="rm"), *ROWS[1:]))
+    )
+
+
 @given(ANY, ANY)
 def test_any_two_screens(one: Question, other: Question) -> None:
     assert likeness(one, one) == "same"

@@ -30,12 +30,17 @@ def is_as_answered(asked: Question, seen: Question | None, shown: Question) -> b
     """Whether a screen asks what was answered. Where only a hook had told of it, a screen may cut its words off, and
     never shows more of them."""
     if seen is not None:
-        return is_unchanged(seen, shown)
+        return is_unchanged(seen, shown) and _previews_alike(seen, shown)
     if asked.parts or asked.kind == "plan":
         return True
     is_permission = asked.kind == "permission"
     told, read = (asked.detail, shown.detail) if is_permission else (asked.text, shown.text)
     return not told or len(squashed(read)) <= len(squashed(told))
+
+
+def _previews_alike(seen: Question, shown: Question) -> bool:
+    pairs = [(seen, shown), *zip(seen.parts, shown.parts, strict=True)]
+    return all(_options_alike(one.options, other.options) == "same" for one, other in pairs)
 
 
 def likeness(before: Question, now: Question) -> Likeness:

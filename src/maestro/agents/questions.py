@@ -5,9 +5,12 @@ A question says what is asked, never which occurrence it is: whoever keeps quest
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
+
+# Of a question that was kept: what was taken out of it may be more than a secret.
+HIDDEN: Final = "It holds a secret or control characters that are not kept, and perhaps a command among them."
 
 QuestionKind = Literal[
     "choice",  # one of several options
@@ -49,7 +52,7 @@ class Question(msgspec.Struct, frozen=True, rename="camel"):
     position: int = 0  # of several: which part is on the screen
     stage: Stage = "open"
     typed: str = ""  # what its free-text field holds
-    inputs: str = ""  # of a permission: the call's other arguments, and what the dialog shows of them
+    inputs: str = ""  # what the call holds besides: of a permission its other arguments, as far as the dialog shows them
     unread: str = ""  # what of it nobody has read, in a sentence; empty where all of it is here
 
     @property
@@ -64,6 +67,14 @@ class Answer(msgspec.Struct, frozen=True, rename="camel"):
     choices: tuple[int, ...] = ()
     text: str = ""  # for the free-text field, or, in a plan or a refused permission, what to do differently
     parts: tuple[Answer, ...] = ()  # of several: one for each
+
+
+def several(parts: tuple[Question, ...], beside: str) -> Question:
+    """Returns one question for all that a call asks, with what its record holds beside them."""
+    if len(parts) != 1:
+        return Question("several", parts[0].text if parts else "", parts=parts, inputs=beside)
+    inputs = "\n".join(filter(None, (parts[0].inputs, beside)))
+    return msgspec.structs.replace(parts[0], inputs=inputs)
 
 
 def is_same(known: Question, seen: Question) -> bool:
@@ -134,19 +145,28 @@ def merged(known: Question, seen: Question, *, exact: bool) -> Question:
     return settled(
         msgspec.structs.replace(
             words,
+            text=words.text if exact else _fuller(words.text, place.text),
             options=_merged_options(words, place),
-            preamble=words.preamble or place.preamble,
-            detail=words.detail or place.detail,
+            preamble=_fuller(words.preamble, place.preamble),
+            detail=words.detail or place.detail if exact else _fuller(words.detail, place.detail),
             header=words.header or place.header,
-            inputs=words.inputs or place.inputs,
+            inputs=_fuller(words.inputs, place.inputs),
             unread=_unread(words, place),
             parts=words.parts if len(words.parts) >= len(place.parts) else place.parts,
         )
     )
 
 
+def _fuller(words: str, place: str) -> str:
+    """What is known, or what a screen shows, where that goes on before or behind it: nothing is shown that is not kept."""
+    known, shown = squashed(words), squashed(place)
+    return place if len(shown) > len(known) and (shown.startswith(known) or shown.endswith(known)) else words
+
+
 def _unread(words: Question, place: Question) -> str:
     """What neither sighting has: a hook has all that it tells, and may tell nothing of a plan."""
+    if HIDDEN in (words.unread, place.unread):
+        return HIDDEN
     return place.unread if words.kind == "plan" and not words.detail else words.unread
 
 
@@ -173,7 +193,10 @@ def _numbered(options: tuple[Option, ...], shown: tuple[Option, ...]) -> tuple[O
     digits = {squashed(option.label): option for option in shown}
     numbered = tuple(
         msgspec.structs.replace(
-            option, number=option.number or seen.number, preview=option.preview or seen.preview
+            option,
+            number=option.number or seen.number,
+            description=_fuller(option.description, seen.description),
+            preview=_fuller(option.preview, seen.preview),
         )
         if (seen := digits.pop(squashed(option.label), None))
         else option
@@ -199,6 +222,7 @@ def _asked_words(question: Question) -> tuple[object, ...]:
     return (
         question.kind,
         *map(squashed, (question.text, question.header, question.tool, question.detail, question.preamble)),
+        squashed(question.inputs),
         tuple((squashed(option.label), squashed(option.description)) for option in question.options),
         tuple(map(_asked_words, question.parts)),
     )

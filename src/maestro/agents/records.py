@@ -66,8 +66,19 @@ def rest_of(record: Record, known: Collection[str]) -> str:
 
 
 def words_in(record: Record, known: Collection[str]) -> str:
-    """Returns every text that a record holds besides the known keys, at any depth, a line each."""
-    return "\n".join(_texts([value for key, value in record.items() if key not in known]))
+    """Returns every text that a record holds besides the known keys, at any depth, a line each. A known key is known for
+    a text or for a list of records: whatever else it holds is told as well."""
+    return "\n".join(
+        text
+        for key, value in record.items()
+        for text in _texts(value if key not in known else _unexpected(value))
+    )
+
+
+def _unexpected(value: object) -> object:
+    if isinstance(value, list):
+        return [one for one in value if not isinstance(one, dict)]
+    return value if isinstance(value, dict) else None
 
 
 def _texts(value: object, depth: int = 0) -> list[str]:

@@ -8,7 +8,8 @@ from typing import Final
 
 from maestro.agents.questions import Question as Asked
 from maestro.coordinate import Finding, Policy
-from maestro.coordinate.oversight import pane_of
+from maestro.coordinate.cases import Open
+from maestro.coordinate.oversight import pane_of, require_as_judged
 from maestro.coordinate.precedent import fingerprint, question_hash, rule_words
 from maestro.errors import InvalidInput, MaestroError, Refused
 from maestro.fleet.answers import parse_answer
@@ -55,7 +56,9 @@ class Admission:
                 hint=f"It is in the inbox as {escalation_id}; a human may answer it.",
                 role=actor.role,
             )
-        return lambda change, prompt_id: _discard(
+
+        def also(change: Change, prompt_id: str) -> None:
+            require_as_judged(change, Open(question))
             decisions.record(
                 change,
                 kind="verdict",
@@ -69,7 +72,8 @@ class Admission:
                 prompt_id=prompt_id,
                 pane=pane_of(session),
             )
-        )
+
+        return also
 
     async def _refuse(
         self,
@@ -172,7 +176,3 @@ def _may_be_precedent(asked: Asked, text: str) -> bool:
         return False
     chosen = [asked.options[number - 1] for number in answer.choices if number <= len(asked.options)]
     return not any(option.is_lasting for option in chosen)
-
-
-def _discard(_: str) -> None:
-    """What is recorded beside a prompt needs no answer."""

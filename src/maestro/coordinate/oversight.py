@@ -133,6 +133,7 @@ class Oversight:
             answered = decisions.answer_of(change.connection, question.id, question.version)
             if answered is not None:
                 raise Conflict(f"Question {question.id} is answered already: {answered.id}.")
+            require_as_judged(change, waits)
             _record(change, engagement, session, waits, verdict, spent, prompt_id=prompt_id)
             if verdict.precedent_id:
                 precedents.use(change, verdict.precedent_id)
@@ -241,6 +242,14 @@ class Oversight:
 
     async def decision_of(self, prompt_id: str) -> Decision | None:
         return await asyncio.to_thread(self._crew.journal.read, lambda c: decisions.of_prompt(c, prompt_id))
+
+
+def require_as_judged(change: Change, waits: Open) -> None:
+    """Raises Conflict where more is known of a question than the gate has read."""
+    if not waits.is_turn:
+        known = questions.get_question(change.connection, waits.question.id)
+        if known.asked != waits.question.asked:
+            raise Conflict(f"More is known of question {known.id} than when it was judged.")
 
 
 def _is_meant(waits: Open, engagement: Engagement) -> bool:

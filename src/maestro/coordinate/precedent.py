@@ -150,6 +150,7 @@ def _words(asked: Question) -> list[Any]:
             for option in asked.options
         ],
         [_words(part) for part in asked.parts],
+        *([_folded(asked.inputs)] if asked.inputs and asked.kind != "permission" else ()),
     ]
 
 

@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from maestro.agents.occurrence import likeness
+from maestro.agents.questions import HIDDEN, is_same, merged, settled
 from maestro.agents.questions import Question as Asked
-from maestro.agents.questions import is_same, merged, settled
 from maestro.agents.screen import Screen
 from maestro.ledger import questions
 from maestro.ledger.facts import Question, Session
 from maestro.ledger.journal import Change, Journal
 from maestro.ledger.roles import HUMAN
-from maestro.redact import clean, redact
+from maestro.redact import clean, hides, redact
 
 # A hook tells of a dialog before it is drawn: so long a screen without it means nothing.
 DRAWING_MS: Final = 1_500
@@ -116,7 +116,17 @@ def _is_of(
         return False
     if on_screen is not None and before.on_screen is not None:
         return likeness(before.on_screen, on_screen) != "other"
-    return is_same(asked_of(known), asked)
+    if not is_same(asked_of(known), asked):
+        return False
+    # Kept by an earlier daemon: the same by its words alone may be the next one, which nobody has read.
+    is_left = on_screen is not None and not before.question_id
+    return not (is_left and _can_compare(known)) or likeness(asked_of(known), asked) != "other"
+
+
+def _can_compare(known: Question) -> bool:
+    """Whether what is kept of a question has the words that its screen shows: a hook has others of an approval."""
+    is_screens = known.source == "screen" and not known.call_id
+    return is_screens or known.kind not in {"permission", "plan"}
 
 
 def asked_of(question: Question) -> Asked:
@@ -150,9 +160,23 @@ def told(question: Question | None) -> dict[str, Any]:
 
 
 def stored(asked: Asked) -> dict[str, Any]:
-    """Fit to keep: what agents write is stored without secrets and control characters."""
+    """Fit to keep: what agents write is stored without secrets and control characters. Where that takes away what a
+    person should have read, it says so: whoever judges the question sees only what is kept."""
     kept: dict[str, Any] = _kept(msgspec.to_builtins(asked))
+    if _hides(asked):
+        kept["unread"] = HIDDEN
     return kept
+
+
+def _hides(asked: Asked) -> bool:
+    offered = (
+        text for option in asked.options for text in (option.label, option.description, option.preview)
+    )
+    if any(map(hides, (asked.text, asked.header, asked.tool, asked.detail, *offered))):
+        return True
+    # What was said before, and what an edit writes, may be code about secrets.
+    beside = (asked.preamble, asked.inputs)
+    return any(hides(text, values=False) for text in beside) or any(map(_hides, asked.parts))
 
 
 def _kept(value: Any) -> Any:

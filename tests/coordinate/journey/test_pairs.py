@@ -61,3 +61,14 @@ def test_a_danger_in_a_preview_waits(stage: Overseen) -> None:
     stage.stop(loop)
     assert decided(stage, danger) == [("verdict", "escalate")]
     assert stage.prompts(danger) == []
+
+
+@pytest.mark.parametrize("imitate", ["claude", "codex", "gemini"])
+def test_a_danger_where_a_secret_would_be_waits(stage: Overseen, imitate: str) -> None:
+    """It is not kept, as it looks like a secret: nobody but the human has read it."""
+    stage.policy(**YES_TO_ALL)
+    session = stage.adopt(f"secret-{imitate}", may("one", 'TOKEN="$(rm -rf ~/photos)" ls'), imitate=imitate)
+    loop = stage.oversee("oversight", "--fleet", stage.guests)
+    stage.escalated(session)
+    stage.stop(loop)
+    assert stage.results(session) == []

@@ -12,7 +12,7 @@ from tests.patience import within
 
 from maestro.agents.questions import Option, Question
 from maestro.agents.screen import UNKNOWN, Screen
-from maestro.fleet.asking import DRAWING_MS, Asking, told
+from maestro.fleet.asking import DRAWING_MS, Asking, asked_of, told
 from maestro.fleet.channels import Channels
 from maestro.ledger import questions, sessions
 from maestro.ledger.database import open_database
@@ -230,3 +230,55 @@ def test_the_answer_to_one_call_closes_no_other(scene: Scene) -> None:
     assert found.id == second.id
     asyncio.run(scene.asking.close(scene.session.id, "PostToolUse said so", call_id="call_2"))
     assert asyncio.run(scene.asking.open(scene.session.id)) is None
+
+
+ROWS = (Option("Yes", number=1), Option("No", number=2))
+MORE = [
+    (permission("Proceed?", "ls"), {"detail": "ls; rm -rf ~/photos"}),
+    (Question("choice", "Shall it go on?", ROWS), {"text": "Shall it go on? And delete all?"}),
+    (Question("choice", "Shall it go on?", ROWS, preamble="Soon."), {"preamble": "It deletes all. Soon."}),
+    (Question("choice", "Go on?", ROWS), {"options": (Option("Yes", "it deletes all", 1), ROWS[1])}),
+]
+
+
+@pytest.mark.parametrize(("asked", "change"), MORE)
+@pytest.mark.parametrize("by_hook", [False, True])
+def test_what_a_screen_shows_more_is_kept(
+    scene: Scene, asked: Question, change: dict[str, object], *, by_hook: bool
+) -> None:
+    """It may be the next dialog: whoever judges it has to read what stands there."""
+    if by_hook:
+        first = asyncio.run(scene.asking.heard(scene.session, asked, "", "PermissionRequest"))
+    else:
+        first = scene.shown(Screen("question", question=asked))  # type: ignore[assignment]
+    scene.now += DRAWING_MS
+    now = scene.shown(Screen("question", question=msgspec.structs.replace(asked, **change)))
+    assert first is not None
+    assert now is not None
+    kept = asked_of(now)
+    assert all(getattr(kept, name) == value for name, value in change.items())
+
+
+@pytest.mark.parametrize(
+    ("asked", "change", "is_another"),
+    [
+        (Question("choice", "Go on?", ROWS, preamble="Tests run."), {"preamble": "All is deleted."}, True),
+        (
+            Question("choice", "Go on?", (Option("Yes", "it looks", 1),)),
+            {"options": (Option("Yes", "it deletes", 1),)},
+            True,
+        ),
+        (Question("plan", "Go on?", ROWS, detail="1. Build"), {"detail": "1. Delete"}, True),
+        (Question("choice", "Go on?", ROWS, preamble="Tests run."), {}, False),
+        (Question("choice", "Go on?", ROWS, preamble="Tests run."), {"preamble": ""}, False),
+    ],
+)
+def test_another_dialog_after_a_restart(
+    scene: Scene, asked: Question, change: dict[str, object], *, is_another: bool
+) -> None:
+    first = scene.shown(Screen("question", question=asked))
+    scene.asking = Asking(scene.journal)
+    now = scene.shown(Screen("question", question=msgspec.structs.replace(asked, **change)))
+    assert first is not None
+    assert now is not None
+    assert (now.id != first.id) is is_another

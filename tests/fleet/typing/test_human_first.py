@@ -70,7 +70,8 @@ def test_the_human_answers_first(stage: Stage) -> None:
         human.leave()
         over = stage.settled(session, waiting)
         assert (over["state"], over["evidence"]) == ("failed", []), over
-        assert "no longer" in over["reason"], over
+        # The next dialog, in equal words, may be drawn only after the last look that still finds the first one open.
+        assert "no longer" in over["reason"] or "has changed since" in over["reason"], over
         assert stage.said(session) == ["It is Red."], "its second question has no answer yet"
         done = stage.prompt(session, "Choose 2")
         assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ import msgspec
 
 from maestro.agents.claude.dialogs import FREE_TEXT
 from maestro.agents.hooks import Happening, HookEvent, Payload, additional_context
-from maestro.agents.questions import Answer, Option, Question
+from maestro.agents.questions import Answer, Option, Question, several
 from maestro.agents.records import Record, list_of, object_of, rest_of, text_of, words_in
 
 _ASKS: Final = "AskUserQuestion"
@@ -44,6 +44,8 @@ _DETAILS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _HOW_LONG: Final = ("timeout", "run_in_background")  # of a command; it does the same
 _OPTION: Final = ("label", "description", "preview")
+_ASKED: Final = ("questions",)
+_PLANNED: Final = ("plan", "planFilePath", "allowedPrompts")
 _PART: Final = ("question", "header", "options", "multiSelect")
 _BACKGROUND_WORK_FINISHED: Final = "<task-notification>"  # a turn begins, but nobody asked for it
 _YES: Final = "Yes"
@@ -174,9 +176,7 @@ def question_of(tool: str, asked: Record) -> Question:
     """Returns what a call of this tool asks of a person."""
     if tool == _ASKS:
         parts = tuple(_part(object_of(part)) for part in list_of(asked.get("questions")))
-        if len(parts) == 1:
-            return parts[0]
-        return Question("several", parts[0].text if parts else "", parts=parts)
+        return several(parts, words_in(asked, _ASKED))
     if tool == _PLANS:
         return Question(
             "plan",
@@ -184,6 +184,8 @@ def question_of(tool: str, asked: Record) -> Question:
             options=(Option(_YES), Option(_NO, is_free_text=True)),
             tool=tool,
             detail=text_of(asked.get("plan")),
+            # A yes lets it do without asking what it lists here as well.
+            inputs="\n".join(filter(None, [words_in(asked, _PLANNED), *_allowed(asked)])),
         )
     return Question(
         "permission",
@@ -196,6 +198,11 @@ def question_of(tool: str, asked: Record) -> Question:
     )
 
 
+def _allowed(asked: Record) -> list[str]:
+    """Returns what a plan wants to do without asking; which tool does it tells nothing more."""
+    return [words_in(object_of(one), ("tool",)) for one in list_of(asked.get("allowedPrompts"))]
+
+
 def _part(part: Record) -> Question:
     options = [object_of(option) for option in list_of(part.get("options"))]
     numbered = tuple(
@@ -204,7 +211,7 @@ def _part(part: Record) -> Question:
             text_of(option.get("description")),
             number,
             takes_notes=part.get("multiSelect") is not True,
-            preview=text_of(option.get("preview")) or words_in(option, _OPTION),
+            preview="\n".join(filter(None, (text_of(option.get("preview")), words_in(option, _OPTION)))),
         )
         for number, option in enumerate(options, start=1)
     )

@@ -18,13 +18,14 @@ from hashlib import sha256
 from typing import Final
 
 from maestro.agents.hooks import Happening, HookEvent, Payload, told_by
-from maestro.agents.questions import Answer, Option, Question
+from maestro.agents.questions import Answer, Option, Question, several
 from maestro.agents.records import Record, list_of, object_of, rest_of, text_of, words_in
 
 _TELLS: Final = frozenset({"SessionStart", "UserPromptSubmit"})
 ASKS: Final = "request_user_input"
 _FREE_TEXT: Final = "None of the above"
 EDITS: Final = "apply_patch"
+_ASKED: Final = ("questions",)
 _OPTION: Final = ("label", "description")
 _PART: Final = ("id", "question", "header", "options", "isOther", "isSecret")
 _TIMEOUT: Final = 30  # seconds; named, because the digest holds it
@@ -137,7 +138,7 @@ def _asked(payload: Payload) -> Happening:
 def question_of(given: Record) -> Question:
     """Returns what a call of `request_user_input` asks."""
     parts = tuple(_part(object_of(part)) for part in list_of(given.get("questions")))
-    return parts[0] if len(parts) == 1 else Question("several", parts[0].text if parts else "", parts=parts)
+    return several(parts, words_in(given, _ASKED))
 
 
 def _part(part: Record) -> Question:
@@ -168,7 +169,7 @@ def _permission(payload: Payload) -> Happening:
     given = object_of(payload.get("tool_input"))
     command = text_of(given.get("command"))
     # The screen shows an edit in other words than the patch.
-    detail, preamble = ("", command) if tool == EDITS else (command, "")
+    detail, preamble = ("", command or words_in(given, ("description",))) if tool == EDITS else (command, "")
     question = Question(
         "permission",
         f"May it use {tool}?" if tool else "May it go on?",

@@ -12,13 +12,14 @@ from typing import Final
 
 from maestro.agents.gemini.dialogs import ALL, FREE_TEXT
 from maestro.agents.hooks import Happening, HookEvent, Payload, additional_context, told_by
-from maestro.agents.questions import Answer, Option, Question, QuestionKind
+from maestro.agents.questions import Answer, Option, Question, QuestionKind, several
 from maestro.agents.records import Record, list_of, object_of, rest_of, text_of, words_in
 
 ASKS: Final = "ask_user"
 PLANS: Final = "exit_plan_mode"
+_ASKED: Final = ("questions",)
 _OPTION: Final = ("label", "description")
-_PART: Final = ("question", "header", "type", "options", "multiSelect", "placeholder", "unconstrainedHeight")
+_PART: Final = ("question", "header", "type", "options", "multiSelect", "unconstrainedHeight")
 _DETAILS: Final = (
     *("type", "title", "command", "prompt", "fileDiff", "toolName"),
     # The same again: the programs of the command, the file before and after the difference.
@@ -93,20 +94,21 @@ def _asked(payload: Payload) -> Happening:
 def question_of(given: Record) -> Question:
     """Returns what a call of `ask_user` asks."""
     parts = tuple(_part(object_of(part)) for part in list_of(given.get("questions")))
-    return parts[0] if len(parts) == 1 else Question("several", parts[0].text if parts else "", parts=parts)
+    return several(parts, words_in(given, _ASKED))
 
 
 def _part(part: Record) -> Question:
     text, header = text_of(part.get("question")), text_of(part.get("header"))
-    kind = text_of(part.get("type"))
+    kind, beside = text_of(part.get("type")), words_in(part, _PART)
     if kind == "text":
-        return Question("free_text", text, header=header, inputs=words_in(part, _PART))
+        return Question("free_text", text, header=header, inputs=beside)
     given = [object_of(option) for option in list_of(part.get("options"))]
     labels = [
         (text_of(option.get("label")), text_of(option.get("description")), words_in(option, _OPTION))
         for option in given
     ]
     if kind == "yesno":
+        beside = "\n".join([beside, *(words_in(option, ()) for option in given)]).strip()
         labels = [("Yes", "", ""), ("No", "", "")]
     is_multiple = part.get("multiSelect") is True and kind != "yesno"
     if is_multiple and len(labels) > 1:
@@ -116,7 +118,7 @@ def _part(part: Record) -> Question:
     )
     free = Option(FREE_TEXT, number=len(options) + 1, is_free_text=True)
     shown: QuestionKind = "multi_choice" if is_multiple else "choice"
-    return Question(shown, text, (*options, free), header=header, inputs=words_in(part, _PART))
+    return Question(shown, text, (*options, free), header=header, inputs=beside)
 
 
 def _answered(payload: Payload) -> Happening:

@@ -20,6 +20,10 @@ LASTS: Final = re.compile(
 _PLAIN_OPTION: Final = re.compile(
     r"^(?:yes|no|y|n|ok(?:ay)?|cancel|allow|allow once|deny|reject|abort|skip|proceed|continue|approve|decline)\b[ ,.()a-z'/:-]{0,60}$"
 )
+_CHANGES_DATA: Final = re.compile(
+    r"\s*(?:drop|truncate|alter|grant|revoke)\s+\w|\s*(?:delete\s+from|insert\s+into|update\s+\S+\s+set)\b",
+    re.IGNORECASE,
+)
 # The field for other words that CLIs add by themselves: it offers nothing.
 _OWN_WORDS: Final = frozenset(
     {"enter a custom value", "type something", "none of the above", "other", "something else"}
@@ -43,6 +47,17 @@ def _previewed(preview: str) -> str:
     )
 
 
+def _commanded(question: Question) -> str:
+    """The lines of an unknown tool's arguments that are commands: whoever takes a command runs it."""
+    given = [*tools.arguments(question.detail), *tools.arguments(question.inputs)]
+    lines = (line for _, text in given for line in plain_lines(text).split("\n"))
+    return "\n".join(
+        f"$ {line}" if looks_like_shell(line) else line
+        for line in lines
+        if looks_like_shell(line) or _CHANGES_DATA.match(line)
+    )
+
+
 def asked_texts(question: Question, part: str) -> list[Text]:
     """What it asks and offers, each as what it is: prose, a command, a path, the use of a tool."""
     if used := tools.whole_use(question):
@@ -50,6 +65,10 @@ def asked_texts(question: Question, part: str) -> list[Text]:
     else:
         found = [Text(f"{part}question", question.text), *tools.detail_texts(question, part)]
     found += tools.input_texts(question, part)
+    if question.kind == "permission" and question.tool and not tools.is_known(question.tool):
+        found.append(Text(f"{part}arguments", _commanded(question)))
+    elif question.kind != "permission" and question.inputs:
+        found.append(Text(f"{part}inputs", _previewed(question.inputs)))
     if question.header and question.kind != "permission":
         found.append(Text(f"{part}header", question.header))
     for number, option in enumerate(question.options, 1):

@@ -5,13 +5,14 @@ The names are those that the CLIs give their tools, folded; an unknown one is ju
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final, Literal, NamedTuple
 
 from maestro.agents.questions import Question
 from maestro.coordinate.gate import places
 from maestro.coordinate.gate.command_lines import ENGLISH, is_command, looks_like_shell
-from maestro.coordinate.gate.deeds import UNKNOWN, Effect
+from maestro.coordinate.gate.deeds import UNKNOWN, UNREADABLE, Effect
 from maestro.coordinate.gate.folding import fold_text, plain_lines
 
 _SHELL: Final = frozenset(
@@ -90,6 +91,8 @@ _FILE_ASKED: Final = re.compile(
     r"\b(?P<act>edit(?:s)? to|edit|write(?: to)?|create|overwrite|modify|update|make this edit to|save|read|apply (?:this |these )?(?:changes?|edits?|patch) to|delete)\s+(?:the |a |new |this |following )*(?:files? |changes? to )?[`\"']?(?P<path>[\w./~@$-]*[\w/][\w./~@$-]*\.?[\w-]+)[`\"']?\s*\??\s*$",
     re.IGNORECASE,
 )
+_GOES_ON: Final = re.compile(r"\S*\.\./\S*$")
+_NAMES_FILE: Final = re.compile(r"(?i)path|file(?!diff)|folder|dir|root|target")
 _URL: Final = re.compile(r"https?://[^\s\"'`)]+", re.IGNORECASE)
 _SENDS: Final = re.compile(
     r"[?&](?:\w*(?:key|token|secret|pass|data|env|content|payload)\w*)=|@|webhook\.site|requestbin|ngrok|pastebin|transfer\.sh|burpcollaborator|interact\.sh|169\.254\.169\.254|metadata\.google",
@@ -113,7 +116,10 @@ def detail_texts(question: Question, part: str) -> list[Text]:
     if question.kind != "permission":
         return [Text(f"{part}detail", question.detail)]
     tool = fold_text(question.tool)
+    patch = _patch(question, part) if tool in _EDITS else []
     detail, named = question.detail.strip(), question.tool
+    if not detail and patch:
+        return patch
     if not detail:
         named, detail = _from_words(question)
         tool = fold_text(named) or tool
@@ -126,19 +132,50 @@ def detail_texts(question: Question, part: str) -> list[Text]:
     if tool in _SHELL or (not tool and not _is_file_or_address(detail)):
         return [Text(f"{part}detail", detail, "shell")]
     if tool in _EDITS or (not tool and not _URL.match(detail)):
-        return [Text(f"{part}detail", detail, "path", "edit")]
+        return [Text(f"{part}detail", detail, "path", "edit"), *patch]
     if tool in _FETCHES or not tool:
         return [Text(f"{part}detail", detail, "web", "webfetch")]
     return [Text(f"{part}detail", detail, "tool", named or question.tool)]
 
 
+def _patch(question: Question, part: str) -> list[Text]:
+    """What an edit changes, where a hook told it beside the file's name on the screen."""
+    is_patch = bool(_PATCHED.search(question.preamble))
+    return [Text(f"{part}patch", question.preamble, "path", "edit")] if is_patch else []
+
+
 def input_texts(question: Question, part: str) -> list[Text]:
-    """A call's other arguments, where they say what it reaches: of an edit they are what it writes, no deed."""
+    """A call's other arguments, where they say what it reaches: of an edit they are what it writes, no deed, but for
+    the names of files among them."""
     tool = fold_text(question.tool)
-    if question.kind != "permission" or not question.inputs.strip() or tool in _EDITS or tool in _SHELL:
+    if question.kind != "permission" or not question.inputs.strip() or tool in _SHELL:
         return []
+    if tool in _EDITS:
+        files = [text for key, text in arguments(question.inputs) if _NAMES_FILE.search(key)]
+        return [Text(f"{part}inputs", file, "path", "edit") for file in files]
     kind: Literal["web", "tool"] = "web" if tool in _FETCHES else "tool"
     return [Text(f"{part}inputs", question.inputs, kind, question.tool)]
+
+
+def is_known(tool: str) -> bool:
+    """Whether it is known what a tool of this name does with its arguments."""
+    return fold_text(tool) in _SHELL | _READS | _EDITS | _FETCHES
+
+
+def arguments(given: str) -> list[tuple[str, str]]:
+    """Returns every text in a call's arguments, with the key that it stands under; nothing where they are no JSON."""
+    try:
+        return _named_texts("", json.loads(given))
+    except (ValueError, RecursionError):
+        return []
+
+
+def _named_texts(key: str, value: object) -> list[tuple[str, str]]:
+    if isinstance(value, str):
+        return [(key, value)]
+    if isinstance(value, dict):
+        return [one for name, inner in value.items() for one in _named_texts(name, inner)]
+    return [one for inner in value for one in _named_texts(key, inner)] if isinstance(value, list) else []
 
 
 def has_unknown_arguments(question: Question) -> bool:
@@ -245,7 +282,7 @@ def tool_effects(tool: str, target: str) -> tuple[Effect, ...]:
 
 
 def _reading(target: str) -> list[Effect]:
-    found = [places.reads(path) for path in _PATH_IN.findall(target[:2000])]
+    found = [places.reads(path) for path in _PATH_IN.findall(target)]
     return [Effect("sure", place.category, place.why, target[:80]) for place in found if place]
 
 
@@ -267,9 +304,16 @@ def _editing(target: str) -> list[Effect]:
             found.append(Effect("sure", "file deletion", "the patch deletes a file", path))
         found += _written(path or other)
     if not patched:
-        first = target.strip().splitlines()[0] if target.strip() else ""
+        first, *others = target.strip().splitlines() or [""]
         for path in [first] if " " not in first.strip() else _PATH_IN.findall(first):
             found += _written(path)
+        # A name may go on behind a line end, and a CLI shortens `..` in it before it opens the file.
+        for line in others:
+            if _GOES_ON.match(line):
+                found += [
+                    *_written(line.strip()),
+                    Effect("sure", UNREADABLE, "the name has a line end", line[:80]),
+                ]
     return found
 
 
@@ -290,6 +334,7 @@ def _unknown(name: str, target: str) -> list[Effect]:
         if re.search(rf"(?:^|[_\W])(?:{pattern})", name)
     ]  # fmt: skip
     found += _reading(target)
+    found += [effect for url in _URL.findall(target) for effect in _fetching(url) if effect.level == "sure"]
     if not found and not _READING_WORDS.search(name):
         found.append(Effect("wary", UNKNOWN, f"the tool {name[:40]} is not known", target[:80] or name))
     return found or [Effect("read")]
