@@ -163,13 +163,15 @@ def _agent(env: dict[str, str], work: Path) -> Iterator[str]:
     body = {"agent": "scripted", "model": str(script), "message": "Begin", "directory": str(work)}
     home = Home(env["MAESTRO_HOME"])
     try:
-        spawned = Daemon(env).call("POST", "/api/sessions/spawn", body | {"environment": env}, timeout=60)
+        spawned = Daemon(env).call(
+            "POST", "/api/sessions/spawn", body | {"environment": env | {"MAESTRO_SCRIPTED": "1"}}, timeout=60
+        )
         tmux = ("tmux", "-S", home.path("fleets", spawned["place"]["fleet"]))
         subprocess.run([*tmux, "copy-mode", "-t", spawned["place"]["paneId"]], check=True)
         yield str(spawned["id"])
     finally:
-        for socket in Path(home.path("fleets")).glob("*"):
-            subprocess.run(["tmux", "-S", socket, "kill-server"], check=False)
+        # It returns when the agent has ended: a later hook of it would start another daemon.
+        subprocess.run([BIN / "maestro", "down"], env=env, cwd=work, check=True, stdout=subprocess.DEVNULL)
 
 
 def _commander() -> Path | None:
