@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import structlog
@@ -125,12 +125,7 @@ class Roll(Fleets):
             return await self._end(session_id, "error", "Its pane is gone.")
         pane = await self._with_exit_status(tmux, pane)
         shown = (await tmux.capture(pane.ref, lines=_LAST_LINES)).splitlines()
-        written = [line for line in shown if line.strip() and not line.startswith("Pane is dead")]
-        screen = "\n".join(written[-_LAST_LINES:])
-        code = (
-            f"exit code {pane.exit_status}" if pane.exit_status is not None else f"signal {pane.exit_signal}"
-        )
-        return await self._end(session_id, "error", f"It ended early ({code}):\n{screen}")
+        return await self._end(session_id, "error", early_end(pane.exit_status, pane.exit_signal, shown))
 
     @staticmethod
     async def _with_exit_status(tmux: Tmux, pane: Pane) -> Pane:
@@ -268,3 +263,13 @@ class Roll(Fleets):
 def may_return(session: Session) -> bool:
     """Whether `up --resume` opens it again: it was ended by nobody."""
     return session.status == "error" and (session.last_report or "").startswith(GONE)
+
+
+def early_end(exit_status: int | None, exit_signal: str, shown: Sequence[str]) -> str:
+    """Returns how an agent ended and what its pane still shows. tmux closes a pane when it hears of the program's end,
+    and now and then has not read its last words by then: then the pane says nothing."""
+    code = f"exit code {exit_status}" if exit_status is not None else f"signal {exit_signal}"
+    written = [line for line in shown if line.strip() and not line.startswith("Pane is dead")]
+    if not written:
+        return f"It ended early ({code}), and its pane shows no reason. Start it by hand in the same folder to see one."
+    return "\n".join([f"It ended early ({code}):", *written[-_LAST_LINES:]])

@@ -16,6 +16,7 @@ from tests.support import Maestro
 
 from maestro import processes
 from maestro.errors import Refused
+from maestro.fleet.roll import early_end
 
 
 @pytest.fixture
@@ -63,6 +64,14 @@ def test_dying_early_shows_the_last_screen(maestro: Maestro, project: dict[str, 
     assert (session["status"], "exit code 2" in session["lastReport"]) == ("error", True), session[
         "lastReport"
     ]
+
+
+def test_an_early_end_without_a_word_says_what_to_do() -> None:
+    assert early_end(3, "", ["", "one", " ", "two"]) == "It ended early (exit code 3):\none\ntwo"
+    silent = early_end(None, "SIGKILL", ["", "Pane is dead (signal 9)"])
+    assert silent.startswith(
+        "It ended early (signal SIGKILL), and its pane shows no reason. Start it by hand"
+    )
 
 
 def test_what_cannot_be_started_is_told(maestro: Maestro, project: dict[str, Any]) -> None:

@@ -284,7 +284,10 @@ async def test_start_twice_is_harmless_and_close_leaves_the_panes(place: Path) -
 @in_loop
 async def test_the_last_screen_of_a_dead_pane_can_be_read(place: Path) -> None:
     async with Floor(place) as floor:
-        pane = await floor.worker("w", argv=("sh", "-c", "echo last words; exit 3"))
+        # It ends when tmux has read its words: what a program writes as it ends, tmux may lose.
+        pane = await floor.worker("w", argv=("sh", "-c", "echo last words; read -r go; exit 3"))
+        await floor.see(pane.ref, "last words")
+        floor.outside("send-keys", "-t", pane.pane_id, "Enter")
         pane = await floor.ended(pane)
         assert (pane.dead, pane.exit_status, pane.exit_signal) == (True, 3, "")
         assert "last words" in await floor.tmux.capture(pane.ref)
