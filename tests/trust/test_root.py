@@ -10,7 +10,7 @@ import pytest
 from tests import skips
 from tests.support import Maestro
 
-from maestro.trust.root import find_root
+from maestro.trust.root import find_root, main_checkout
 
 
 @pytest.fixture
@@ -60,6 +60,16 @@ def test_a_pointer_to_nowhere_is_none(place: Path) -> None:
     top = below(Path(os.path.realpath(place)), "work")
     (top / ".git").write_text("gitdir: /nowhere\n")
     assert find_root(str(below(top, "a"))).folder == str(top / "a")
+
+
+def test_what_is_no_pointer_at_all_is_none_and_not_waited_for(place: Path) -> None:
+    top = below(Path(os.path.realpath(place)), "work")
+    inner = below(top, "a")
+    (top / ".git").write_bytes(b"gitdir: no\0where\n")
+    assert (find_root(str(inner)).folder, main_checkout(str(top))) == (str(inner), "")
+    (top / ".git").unlink()
+    os.mkfifo(top / ".git")
+    assert (find_root(str(inner)).folder, main_checkout(str(top))) == (str(inner), "")
 
 
 @pytest.mark.parametrize("mark", [".git", ".maestro"])

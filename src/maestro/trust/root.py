@@ -91,14 +91,19 @@ def main_checkout(top: str) -> str:
 
 
 def _pointer(path: str, begin: bytes) -> str:
-    """Returns the path that one of git's files holds, after these words; empty where it holds none."""
+    """Returns the path that one of git's files holds, after these words; empty where it holds none. A pipe in its place
+    is not waited for."""
     try:
-        with open(path, "rb") as file:
-            words = file.read(_LONGEST_POINTER)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            words = os.read(descriptor, _LONGEST_POINTER)
+        finally:
+            os.close(descriptor)
     except OSError:
         return ""
     target = os.fsdecode(words.removeprefix(begin).strip())
-    return os.path.join(os.path.dirname(path), target) if words.startswith(begin) and target else ""
+    is_path = words.startswith(begin) and target and "\0" not in target
+    return os.path.join(os.path.dirname(path), target) if is_path else ""
 
 
 def _writable_by_others(folder: str) -> str:
