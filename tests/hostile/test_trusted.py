@@ -134,6 +134,7 @@ def _waiting(scene: Scene) -> set[str]:
     return {one["name"] for one in json.loads(shown.stdout)["unconfirmed"]}
 
 
+@pytest.mark.more  # make test-more
 def test_a_changed_file_asks_again(maestro: Maestro) -> None:
     with staged(maestro) as scene:
         scene.trust()

@@ -143,6 +143,7 @@ def test_nothing_acts_for_a_user_of_scripted_agents(maestro: Maestro) -> None:
         assert not (faults := _faults(crowded, commands.EVERY)), _lines(faults)
 
 
+@pytest.mark.more  # make test-more
 def test_what_would_act_is_refused_where_scripted_agents_are_off(maestro: Maestro) -> None:
     acting = [run for run in commands.EVERY if run.refused or run.careful]
     with _crowded(maestro, scripted=False) as crowded:

@@ -160,6 +160,7 @@ def test_what_its_sandbox_does_not_let_it_write_is_told(worker: Worker) -> None:
     assert (done.returncode, "keeps its commands from the daemon" in done.stderr) == (6, True), done.stderr
 
 
+@pytest.mark.more  # make test-more
 def test_reports_wait_for_the_next_daemon_even_of_a_session_that_ended(worker: Worker, task: str) -> None:
     worker.maestro.daemon.call("PATCH", f"/api/sessions/{worker.id}", {"status": "working"})
     kill_daemon(worker.maestro)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.fleet.typing.stage import Stage
 from tests.patience import until
+from tests.support import some_in_test
 
 IMITATED = ("claude", "codex", "gemini")
 
@@ -89,10 +90,16 @@ def answered_apart(stage: Stage, session: str, pair: Pair) -> None:
     until(lambda: len(stage.results(session)) == 2, lambda: stage.screen(session))
 
 
-@pytest.mark.parametrize("imitate", IMITATED)
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
-def test_without_hooks(stage: Stage, pair: Pair, imitate: str) -> None:
+# Every pair with one CLI, in turn, before any pair with the next one.
+CASES = [(pair, IMITATED[(place + turn) % 3]) for turn in range(3) for place, pair in enumerate(PAIRS)]
+
+
+@pytest.mark.parametrize(
+    "case", some_in_test(CASES, of=len(PAIRS)), ids=lambda case: f"{case[0].name}-{case[1]}"
+)
+def test_without_hooks(stage: Stage, case: tuple[Pair, str]) -> None:
     """An agent in the user's own tmux tells nothing: its screen and its transcript have to."""
+    pair, imitate = case
     session = stage.adopt(pair.folder(imitate), *pair.steps, imitate=imitate)
     answered_apart(stage, session, pair)
 
