@@ -29,6 +29,7 @@ _FILE = _NEW | os.O_NONBLOCK
 _BLOCK = 1 << 20
 MOST_READ = 64 * 1024 * 1024
 _LOCK_TRIES = 100
+_MOST_LEVELS = 100_000  # of a tree that is removed
 
 
 class Folder:
@@ -121,15 +122,18 @@ class Folder:
         os.rmdir(self._name(name), dir_fd=self.descriptor)
 
     def remove_tree(self, name: str) -> None:
-        """Remove what has this name, with everything in it, however deep it is. Of a link, the link alone."""
+        """Remove what has this name, with everything in it, also what is too deep for a path. Of a link, the link alone."""
         if not stat.S_ISDIR(self.status(name).st_mode):
             self.unlink(name)
             return
         with self.below(name) as top:
-            while names := top.names():
+            for _ in range(_MOST_LEVELS):
+                names = top.names()
+                if not names:
+                    break
                 for one in names:
                     top._remove_level(one)  # noqa: SLF001 - another one of this class
-        self.remove(name)
+        self.remove(name)  # which fails where somebody still writes into it
 
     def _remove_level(self, name: str) -> None:
         """Remove what has this name; of a folder, the folders in it come up to this one instead."""

@@ -268,7 +268,8 @@ def may_return(session: Session) -> bool:
 def early_end(exit_status: int | None, exit_signal: str, shown: Sequence[str]) -> str:
     """Returns how an agent ended and what its pane still shows. tmux closes a pane when it hears of the program's end,
     and now and then has not read its last words by then: then the pane says nothing."""
-    code = f"exit code {exit_status}" if exit_status is not None else f"signal {exit_signal}"
+    known = exit_status if exit_status is not None else "not known"
+    code = f"signal {exit_signal}" if exit_signal else f"exit code {known}"
     written = [line for line in shown if line.strip() and not line.startswith("Pane is dead")]
     if not written:
         return f"It ended early ({code}), and its pane shows no reason. Start it by hand in the same folder to see one."

@@ -68,6 +68,7 @@ def test_dying_early_shows_the_last_screen(maestro: Maestro, project: dict[str, 
 
 def test_an_early_end_without_a_word_says_what_to_do() -> None:
     assert early_end(3, "", ["", "one", " ", "two"]) == "It ended early (exit code 3):\none\ntwo"
+    assert early_end(None, "", ["one"]) == "It ended early (exit code not known):\none"
     silent = early_end(None, "SIGKILL", ["", "Pane is dead (signal 9)"])
     assert silent.startswith(
         "It ended early (signal SIGKILL), and its pane shows no reason. Start it by hand"
