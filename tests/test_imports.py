@@ -183,6 +183,7 @@ PURE = {
     "ledger/facts.py",
     "ledger/lookup.py",
     "ledger/roles.py",
+    "invisible.py",
     "likeness.py",
     "observe/context.py",
     "observe/digest.py",

@@ -16,19 +16,15 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import Final
 
+from maestro.invisible import INVISIBLE
+
 _ESCAPES: Final = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)"
     r"|\x1b[ -/]*[0-~]"
 )
-# Not seen, or seen as something else: controls, zero-width, bidi, fillers, variation selectors, tags.
-_HIDDEN_CLASS: Final = (
-    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-_HIDDEN: Final = re.compile(f"[{_HIDDEN_CLASS}]")
-_HIDDEN_IN_WORD: Final = re.compile(f"[A-Za-z0-9](?:[{_HIDDEN_CLASS}]+|\x1b\\[[0-9;]*m)+[A-Za-z0-9]")
+_HIDDEN: Final = re.compile(f"[{INVISIBLE}]")
+_HIDDEN_IN_WORD: Final = re.compile(f"[A-Za-z0-9](?:[{INVISIBLE}]+|\x1b\\[[0-9;]*m)+[A-Za-z0-9]")
 _REORDERS: Final = re.compile("[\u202a\u202b\u202d\u202e\u2066-\u2068]")
 _TAGS: Final = re.compile("[\U000e0020-\U000e007e]")
 _FLAG: Final = re.compile("\U0001f3f4[\U000e0020-\U000e007f]+")
