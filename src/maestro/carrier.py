@@ -19,6 +19,7 @@ _LOOK_SECONDS = 5.0  # while it waits, whether its agent still lives
 _SPOOL_FILES = 500
 _SPOOL_BYTES = 16 << 20
 _START_EVERY = 10  # seconds
+_OTHERS_WRITE = 0o022  # the modes of a folder that its group or everybody may write to
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _START = """\
 import os, sys
@@ -52,6 +53,8 @@ def _carry(words: list[str]) -> None:
     if not payload:
         return
     home = _home(posix.environ)
+    if not _is_ours(home):
+        return
     session = posix.environ.get(b"MAESTRO_SESSION_ID", b"")
     now = time.time_ns()
     delivery = f"{now:020d}-{posix.getpid()}-{posix.urandom(6).hex()}"
@@ -105,13 +108,15 @@ def _ask(path: bytes, request: bytes, *, waits: bool) -> bytes | None:
             if not _wait(connection):
                 return b""
             _alarm(_SECONDS)
-        while not _is_whole(whole) and (part := connection.recv(1 << 16)):
+        while not (is_whole := _is_whole(whole)) and (part := connection.recv(1 << 16)):
             whole += part
+            if len(whole) > _LONGEST:
+                break
         _alarm(0)
-    except (_Late, OSError):
+    except (_Late, OSError, ValueError):
         _alarm(0)
         return None
-    if not _is_whole(whole):
+    if not is_whole or not whole.startswith(b"HTTP/1.1 "):
         return None
     return whole.partition(b"\r\n\r\n")[2] if whole.startswith(b"HTTP/1.1 200") else b""
 
@@ -207,6 +212,12 @@ def _home(env: dict[bytes, bytes]) -> bytes:
             state = person + b"/.local/state"
         root = state + b"/maestro"
     return root if root.startswith(b"/") else posix.getcwdb() + b"/" + root
+
+
+def _is_ours(home: bytes) -> bool:
+    """As `home.check`: into a folder that others may write to, nothing is carried and nothing is left."""
+    status = posix.stat(home)
+    return status.st_uid == posix.geteuid() and not status.st_mode & _OTHERS_WRITE
 
 
 def _is_link(path: bytes) -> bool:

@@ -2,6 +2,7 @@
 
     MaestroError                 exit  HTTP  meaning
     ├── InvalidInput                2   400  the request itself is wrong: an option, a value, a JSON body
+    │   └── TooLarge                    413  the request has more bytes than anybody reads
     ├── NotFound                    3   404  no such project, task, session, command
     ├── Conflict                    4   409  right request, wrong moment
     │   ├── IllegalTransition                a status cannot become that one
@@ -62,6 +63,11 @@ class InvalidInput(MaestroError):
     code = "invalid_input"
     exit_code = 2
     http_status = 400
+
+
+class TooLarge(InvalidInput):
+    code = "too_large"
+    http_status = 413
 
 
 class NotFound(MaestroError):

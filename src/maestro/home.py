@@ -1,7 +1,8 @@
 """Where Maestro keeps its own things: MAESTRO_HOME, by default `$XDG_STATE_HOME/maestro`.
 
-Folders are 0700 and files 0600: transcripts' texts and tokens pass through here. Imported by every command,
-so it costs nothing but `os`.
+Folders are 0700 and files 0600: transcripts' texts and tokens pass through here. A folder that others may only read is
+closed to them; one that they may write to is refused: nobody can tell what they have put there. Imported by every
+command, so it costs nothing but `os`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # sockaddr_un.sun_path holds 108 bytes on Linux and 104 on macOS, the closing NUL included.
 _SOCKET_PATH_LIMIT = 107 if os.uname().sysname == "Linux" else 103
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Home:
@@ -85,10 +88,7 @@ def prepare(home: Home) -> None:
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             status = os.stat(folder)
-            if status.st_uid != os.geteuid():
-                raise NoPermission(
-                    f"{folder} belongs to another user.", hint="Set MAESTRO_HOME to a folder of your own."
-                )
+            _check_ours(folder, status)
             if stat.S_IMODE(status.st_mode) != 0o700:
                 os.chmod(folder, 0o700)
         except OSError as error:
@@ -101,6 +101,44 @@ def prepare(home: Home) -> None:
                 f"{folder} cannot be written to.",
                 hint=f"Type: chmod u+rwx {folder}, or set MAESTRO_HOME to another folder.",
             )
+
+
+def check(home: Home) -> None:
+    """Refuses a home that others could have put something into: a socket of theirs would get what is for the daemon."""
+    try:
+        status = os.stat(home.root)
+    except OSError:
+        # There is no home yet, or none that can be used; whoever needs one says so.
+        return
+    _check_ours(home.root, status)
+
+
+def _check_ours(folder: str, status: os.stat_result) -> None:
+    if status.st_uid != os.geteuid():
+        raise NoPermission(
+            f"{folder} belongs to another user.", hint="Set MAESTRO_HOME to a folder of your own."
+        )
+    if status.st_mode & _OTHERS_WRITE:
+        who = "everybody" if status.st_mode & stat.S_IWOTH else "its group"
+        raise NoPermission(
+            f"{folder} can be written to by {who}, so Maestro does not use it as its home.",
+            hint=f"See that all in it is yours, then type: chmod go= {folder}, or set MAESTRO_HOME to another folder.",
+        )
+
+
+def open_parent(home: Home) -> str:
+    """Returns the nearest folder above the home in which anybody may put another one in its place; "" for none."""
+    folder = os.path.dirname(os.path.realpath(home.root))
+    while True:
+        try:
+            mode = os.stat(folder).st_mode
+        except OSError:
+            mode = 0
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            return folder
+        if folder == os.path.dirname(folder):
+            return ""
+        folder = os.path.dirname(folder)
 
 
 def check_socket_path(path: str) -> None:

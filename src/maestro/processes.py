@@ -232,6 +232,12 @@ def is_same(process: ProcessId) -> bool:
     return process.is_complete and identify(process.pid) == process
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether a signal or a debugger holds it; False where the system does not tell."""
+    fields = _stat_fields(pid) if _LINUX else None
+    return fields is not None and fields[0] in {"T", "t"}
+
+
 def writes_to(pid: int, path: str) -> bool:
     """Whether the process has this very file open to write: a proof that no copied or invented record can bring."""
     try:

@@ -13,6 +13,7 @@ import time
 
 from maestro import __version__, errors
 from maestro import home as homes
+from maestro.server.exchange import REMEDY, Exchange, Lost, foreign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,12 +22,10 @@ if TYPE_CHECKING:
 
 # A daemon that dies under a request is started again and asked again, for this long.
 _PERSIST_SECONDS = 60.0
+# One that breaks off again and again, and was not started again in between, is given up after this long.
+_BROKEN_SECONDS = 10.0
 _SKEW_SECONDS = 15.0
 _EPERM = 1  # `errno` costs more than the number
-
-
-class Lost(Exception):
-    """The connection ended before the whole answer was there: done or not, nobody knows."""
 
 
 class Absent(Exception):
@@ -60,39 +59,44 @@ class Daemon:
         query: Mapping[str, str | int | None] | None = None,
         timeout: float = 30.0,
         start: bool = True,
+        renew: bool = True,
         key: str = "",
         is_report: bool = False,
     ) -> Any:
         """The answer's JSON. A refusal or failure comes as the error that the daemon raised.
 
         `start`: start the daemon when there is none; otherwise that is an error, too.
+        `renew`: have a daemon of an older version become this one first.
         `key`: of a change that another process may ask for as well, and that is done once.
         `is_report`: from a sandbox it may be left for a daemon that starts later; None then."""
-        payload = b"" if body is None else json.dumps(body).encode()
+        payload = b"" if body is None else _encoded(body)
         target = path + _query_string(query or {})
         key = "" if method == "GET" else key or os.urandom(16).hex()
         request = self._request(method, target, payload, key)
         deadline = time.monotonic() + max(timeout, _PERSIST_SECONDS)
-        broken = 0
-        while time.monotonic() < deadline:
+        broken, given_up = 0, deadline
+        while time.monotonic() < min(deadline, given_up):
             try:
                 status, headers, answer = self._exchange(request, timeout)
             except Absent as absent:
                 self._start_or_raise(absent, start=start)
+                given_up = deadline
             except Sandboxed as sandboxed:
                 return self._leave(sandboxed, method, target, payload, key, timeout, is_report=is_report)
             except Lost:
                 # It died on us; the next attempt finds it absent and starts it.
                 broken += 1
+                self._look()
+                given_up = min(given_up, time.monotonic() + _BROKEN_SECONDS)
                 time.sleep(min(0.02 * broken, 0.5))
             else:
-                if self._must_renew(headers):
+                if renew and self._must_renew(headers):
                     self._renew()
                     continue
                 return _result(status, answer)
         raise errors.DaemonError(
             f"The daemon broke off {broken} times.",
-            hint="See `maestro server logs`, or try `maestro doctor`.",
+            hint=REMEDY,
         )
 
     def _leave(
@@ -142,24 +146,26 @@ class Daemon:
     def _exchange(self, request: bytes, timeout: float) -> tuple[int, dict[str, str], bytes]:
         connection = self._connect(timeout)
         try:
-            connection.sendall(request)
-            parts: list[bytes] = []
-            while part := connection.recv(1 << 18):
-                parts.append(part)
-        except TimeoutError as error:
-            raise errors.TimedOut(
-                f"The daemon did not answer within {timeout:.0f} s.", hint="See `maestro server logs`."
-            ) from error
-        except OSError as error:
-            raise Lost from error
+            status, headers, answer = Exchange(connection, timeout, self._look).run(request)
         finally:
             connection.close()
-        return _parse(b"".join(parts))
+        if not _version_order(headers.get("maestro-version", "")):
+            raise foreign("its answer names no version")
+        return status, headers, answer
+
+    def _look(self) -> None:
+        """Raises the reason where the daemon of this machine cannot answer."""
+        if self.local:
+            from maestro.server import lifecycle
+
+            lifecycle.check_not_stopped(self.home)
 
     def _connect(self, timeout: float) -> _socket.socket:
         kind, where = self._address()
         if kind == "unix":
             homes.check_socket_path(where)
+            if self.local:
+                homes.check(self.home)
             connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
             connection.settimeout(timeout)
             try:
@@ -247,7 +253,11 @@ class Daemon:
             os.urandom(16).hex(),
         )
         deadline = time.monotonic() + _SKEW_SECONDS
-        status, _, answer = self._exchange(request, _SKEW_SECONDS)
+        try:
+            status, _, answer = self._exchange(request, _SKEW_SECONDS)
+        except (Lost, Absent):
+            # It ended meanwhile. Whoever comes next is this version, or is told again.
+            return
         _result(status, answer)
         while time.monotonic() < deadline:
             try:
@@ -291,24 +301,20 @@ def quoted(value: str) -> str:
     )
 
 
-def _parse(answer: bytes) -> tuple[int, dict[str, str], bytes]:
-    head, found, body = answer.partition(b"\r\n\r\n")
-    if not found:
-        raise Lost
-    lines = head.decode("latin-1").split("\r\n")
-    headers = {}
-    for line in lines[1:]:
-        name, _, value = line.partition(":")
-        headers[name.strip().lower()] = value.strip()
-    if len(body) != int(headers.get("content-length", len(body))):
-        raise Lost
-    return int(lines[0].split(" ", 2)[1]), headers, body
+def _encoded(body: Any) -> bytes:
+    """JSON. As UTF-8 it is at most a third of what it is with escapes; half a surrogate pair has none."""
+    try:
+        return json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(body).encode()
 
 
 def _result(status: int, answer: bytes) -> Any:
     try:
         told = json.loads(answer) if answer else None
-    except ValueError:
+    except (ValueError, RecursionError) as error:
+        if status < 400:
+            raise foreign("its answer is no JSON") from error
         told = None
     if status >= 400:
         raise errors.from_wire(status, told)

@@ -18,6 +18,7 @@ from maestro import errors
 from maestro import home as homes
 from maestro.agents.registry import terminal_named
 from maestro.server import lifecycle
+from maestro.server.client import Daemon
 
 State = Literal["ok", "warn", "fail"]
 
@@ -29,6 +30,14 @@ _AGENTS = {
 _OLDEST_TMUX = (3, 2)
 _SAFE_SQLITE = (3, 51, 3)
 _VERSION_SECONDS = 10
+_HEALTH_SECONDS = 10.0
+# Variables by which a command speaks to another daemon than this home's, or in the name of a session.
+_ELSEWHERE = {
+    "MAESTRO_SERVER_URL",
+    "MAESTRO_SESSION_TOKEN",
+    "MAESTRO_SERVER_TOKEN",
+    "MAESTRO_SERVER_TOKEN_FILE",
+}
 
 
 class Finding(NamedTuple):
@@ -48,7 +57,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
         *(_agent(name, install, env) for name, install in _AGENTS.items()),
         *_home(home),
         _space(home),
-        _daemon(home),
+        _daemon(home, env),
     ]
 
 
@@ -126,13 +135,24 @@ def _home(home: homes.Home) -> list[Finding]:
         )
     else:
         findings.append(Finding("permissions", "ok", "closed to others"))
+    return [*findings, _home_itself(home)]
+
+
+def _home_itself(home: homes.Home) -> Finding:
+    try:
+        homes.check(home)
+    except errors.NoPermission as error:
+        return Finding("home", "fail", error.message, error.hint)
     if not os.access(home.root, os.W_OK | os.X_OK):
-        findings.append(
-            Finding("home", "fail", f"{home.root} cannot be written to", f"chmod u+rwx {home.root}")
+        return Finding("home", "fail", f"{home.root} cannot be written to", f"chmod u+rwx {home.root}")
+    if parent := homes.open_parent(home):
+        return Finding(
+            "home",
+            "warn",
+            f"{home.root} stands below {parent}, where everybody may put another folder in its place",
+            f"chmod o-w {parent}, or set MAESTRO_HOME to another folder",
         )
-    else:
-        findings.append(Finding("home", "ok", home.root))
-    return findings
+    return Finding("home", "ok", home.root)
 
 
 def _private_paths(home: homes.Home) -> list[tuple[str, int]]:
@@ -152,15 +172,27 @@ def _space(home: homes.Home) -> Finding:
     return Finding("disk", "ok", f"{free // 1000} GB free" if free >= 1000 else f"{free} MB free")
 
 
-def _daemon(home: homes.Home) -> Finding:
-    record = lifecycle.read_record(home)
+def _daemon(home: homes.Home, env: Mapping[str, str]) -> Finding:
     if lifecycle.is_running(home):
-        return Finding("daemon", "ok", f"running, pid {record['pid'] if record else '?'}")
-    if record or os.path.exists(home.socket):
+        return _running_daemon(home, env)
+    if lifecycle.read_record(home) or os.path.exists(home.socket):
         return Finding(
             "daemon", "ok", "the last one died; the next command starts a new one, nothing is lost"
         )
     return Finding("daemon", "ok", "not running; starts at the first command")
+
+
+def _running_daemon(home: homes.Home, env: Mapping[str, str]) -> Finding:
+    """It holds its lock; whether it also answers, only asking tells."""
+    record = lifecycle.read_record(home)
+    pid = record["pid"] if record else "?"
+    local = Daemon({name: value for name, value in env.items() if name not in _ELSEWHERE})
+    try:
+        lifecycle.check_not_stopped(home)
+        local.call("GET", "/api/health", start=False, renew=False, timeout=_HEALTH_SECONDS)
+    except errors.MaestroError as error:
+        return Finding("daemon", "fail", f"pid {pid} does not answer: {error.message}", error.hint)
+    return Finding("daemon", "ok", f"running, pid {pid}")
 
 
 def _first_line(command: list[str], env: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Who is calling: pure ASGI, in front of every route. Host and origin, then token and process, then a role.
+"""Who is calling: pure ASGI, in front of every route. Host and origin, then token and process, then a role, then the body.
 
 On the Unix socket the kernel has named the caller's process (see `connections`); on TCP only a token counts; a file in a
 sandboxed session's spool speaks for that session alone.
@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import structlog
 
 from maestro import __version__, processes
-from maestro.errors import MaestroError, Refused, Unauthenticated
+from maestro.errors import MaestroError, Unauthenticated
 from maestro.ledger import sessions
 from maestro.ledger.journal import Journal
 from maestro.ledger.roles import HUMAN, Actor, stricter
+from maestro.server import bodies
 from maestro.server.answers import error_response
+from maestro.server.hosts import check_names, single_headers
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -57,19 +59,26 @@ class Gate:
                 message["headers"] = [*message.get("headers", ()), (b"maestro-version", __version__.encode())]
             await send(message)
 
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         actor = None
         try:
+            headers = single_headers(scope["headers"])
+            check_names(headers)
             state = scope.get("state", {})
             if "spool_of" in state:
                 actor = await self._spools_owner(state["spool_of"], headers)
             else:
                 actor = await self._actor(state.get("peer_pid"), headers)
+            body = await bodies.read(scope["path"], headers, receive)
+        except bodies.Gone:
+            return
         except MaestroError as error:
-            await error_response(error)(scope, receive, stamped)
+            response = error_response(error)
+            # Its body may be on the way still, and nobody will read that.
+            response.headers["connection"] = "close"
+            await response(scope, receive, stamped)
         else:
             scope.setdefault("state", {})["actor"] = actor
-            await self.app(scope, receive, stamped)
+            await self.app(scope, body.receive, stamped)
         if scope.get("method") not in {"GET", None} or seen.get("status", 0) >= 400:
             _log.info(
                 "request",
@@ -84,7 +93,6 @@ class Gate:
     async def _actor(self, peer_pid: int | None, headers: dict[str, str]) -> Actor:
         token = _token(headers)
         if peer_pid is None:
-            _check_browser(headers)
             if not token:
                 raise Unauthenticated(
                     "This port needs a token.",
@@ -155,14 +163,3 @@ class Gate:
 
 def _token(headers: dict[str, str]) -> str:
     return headers.get("authorization", "").removeprefix("Bearer ").strip()
-
-
-def _check_browser(headers: dict[str, str]) -> None:
-    """A web page in the human's browser must not reach the port: not by another name for this machine, not
-    from another origin."""
-    host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
-    if host not in {"localhost", "127.0.0.1", "[::1]"}:
-        raise Refused(f"This daemon does not answer as “{host}”.", hint="Call it as 127.0.0.1 or localhost.")
-    origin = headers.get("origin")
-    if origin is not None and origin != f"http://{headers.get('host', '')}":
-        raise Refused(f"Requests from {origin} are not accepted.", hint="Call the daemon from its own page.")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 START_SECONDS = 30.0
+_TURN_SECONDS = 120.0  # for another command that starts it: three attempts of the length above, and a little
 _UNNAMED_SECONDS = 2.0  # that a daemon may take to write its record, or to end after it removed it
 _PAUSE_SECONDS = 0.02
 _STARTS = 3
@@ -81,6 +82,23 @@ def is_running(home: homes.Home) -> bool:
         os.close(descriptor)
 
 
+def stopped_pid(home: homes.Home) -> int | None:
+    """Returns the daemon's pid where it is stopped, by SIGSTOP or a debugger: it holds its lock and answers nobody."""
+    record = read_record(home)
+    if record is None or not is_alive(record) or not processes.is_stopped(record["pid"]):
+        return None
+    return int(record["pid"])
+
+
+def check_not_stopped(home: homes.Home) -> None:
+    pid = stopped_pid(home)
+    if pid is not None:
+        raise errors.DaemonError(
+            f"The daemon (pid {pid}) is stopped, as by SIGSTOP, and answers nobody.",
+            hint=f"Let it go on: kill -CONT {pid}. Or end it: maestro server stop --force; the next command starts another.",
+        )
+
+
 def start(home: homes.Home, env: Mapping[str, str], listen: str | None = None) -> None:
     """Start the daemon unless there is one, and return when it answers.
 
@@ -90,12 +108,23 @@ def start(home: homes.Home, env: Mapping[str, str], listen: str | None = None) -
     homes.prepare(home)
     gate = os.open(home.start_lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(gate, fcntl.LOCK_EX)
+        _await_turn(home, gate)
         _await_end_without_socket(home)
         if not is_running(home):
             _launch_again(home, env, listen or _earlier_listen(home))
     finally:
         os.close(gate)
+
+
+def _await_turn(home: homes.Home, gate: int) -> None:
+    deadline = time.monotonic() + _TURN_SECONDS
+    while not _try_lock(gate):
+        if time.monotonic() >= deadline:
+            raise errors.TimedOut(
+                f"Another command starts the daemon and has not come to an end within {_TURN_SECONDS:.0f} s.",
+                hint=f"Find it with: fuser {home.start_lock}",
+            )
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _await_end_without_socket(home: homes.Home) -> None:
@@ -200,6 +229,7 @@ def stop(home: homes.Home, timeout: float = 30.0, *, force: bool = False) -> boo
         is_first = False
         time.sleep(_PAUSE_SECONDS)
     if not processes.wait_for_end(process.pid, timeout):
+        check_not_stopped(home)
         raise errors.TimedOut(
             f"The daemon (pid {process.pid}) is still finishing what it accepted.",
             hint="Wait, or end it now with `maestro server stop --force`.",
