@@ -105,7 +105,8 @@ class PeerCheckedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         cycle: RequestResponseCycle | None = self.cycle
-        if cycle is None or cycle.response_complete:
+        is_first = cycle is None or cycle.response_complete or not cycle.response_started
+        if is_first and not self.pipeline:
             body = json.dumps(error.to_wire()).encode()
             head = (
                 f"maestro-version: {__version__}\r\ncontent-type: application/json\r\n"
