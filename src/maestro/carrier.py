@@ -116,9 +116,7 @@ def _ask(path: bytes, request: bytes, *, waits: bool) -> bytes | None:
     except (_Late, OSError, ValueError):
         _alarm(0)
         return None
-    if not is_whole or not whole.startswith(b"HTTP/1.1 "):
-        return None
-    return whole.partition(b"\r\n\r\n")[2] if whole.startswith(b"HTTP/1.1 200") else b""
+    return _said(whole) if is_whole else None
 
 
 def _wait(connection: _socket.socket) -> bool:
@@ -141,6 +139,19 @@ def _is_whole(answer: bytes) -> bool:
     head, found, body = answer.partition(b"\r\n\r\n")
     length = head.lower().partition(b"\r\ncontent-length:")[2].partition(b"\r\n")[0]
     return bool(found) and len(body) >= int(length or 0)
+
+
+def _said(answer: bytes) -> bytes | None:
+    """What a whole answer has for the agent; None when it is none of a daemon of ours: no agent may read that."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = head.lower()
+    length = lines.partition(b"\r\ncontent-length:")[2].partition(b"\r\n")[0]
+    version = lines.partition(b"\r\nmaestro-version:")[2].strip()
+    if not (head.startswith(b"HTTP/1.1 ") and head[9:12].isdigit() and version[:1].isdigit()):
+        return None
+    if len(body) != int(length or 0):
+        return None
+    return body if head[9:12] == b"200" else b""
 
 
 def _keep(folder: bytes, name: bytes, content: bytes) -> None:
