@@ -17,7 +17,7 @@ import pytest
 from tests.attacks import fake_daemon
 from tests.attacks.fake_daemon import BEHAVIOURS
 from tests.patience import Deadline, patience, run, told_by
-from tests.support import BIN, Maestro, forbid_start
+from tests.support import BIN, SOAK, Maestro, forbid_start
 
 from maestro import home as homes
 from maestro.errors import DaemonError, TimedOut
@@ -158,7 +158,7 @@ def test_every_command_says_one_sentence(maestro: Maestro, behaviour: str) -> No
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("behaviour", [*SLOW, *BROKEN])
+@pytest.mark.parametrize("behaviour", [*SLOW, *BROKEN] if SOAK else ["silence in its body", "nothing"])
 def test_every_command_ends_in_time(maestro: Maestro, behaviour: str) -> None:
     """`down` may wait for ten minutes by itself, so silence is none of its faults."""
     commands = [words for words in COMMANDS if words != ("down",) or behaviour != "silence"]

@@ -11,6 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from maestro.agents.screen import Screen
+from maestro.ages import has_passed
 from maestro.coordinate import Policy
 from maestro.ledger.board import ENDED
 from maestro.ledger.facts import EscalationKind, Task
@@ -71,13 +72,13 @@ def respond(trouble: Trouble, past: Past, policy: Policy, now: int) -> Response:
         return _after_limit(trouble, past, policy, now)
     is_urgent = trouble.kind in {"limit", "error", "blocked"} and not trouble.can_pass
     patience = settings.intervene_after * 1000
-    if not is_urgent and now - trouble.since < patience:
+    if not is_urgent and not has_passed(patience, trouble.since, now):
         return Response("wait")
     if is_urgent or not trouble.can_be_helped or settings.most_helps == 0:
         return Response("escalate", reason=trouble.reason)
     if past.failures >= MOST_FAILURES:
         return _untypable(trouble, past)
-    if past.last_help is not None and now - past.last_help < patience:
+    if past.last_help is not None and not has_passed(patience, past.last_help, now):
         return Response("wait")
     if past.helps < settings.most_helps:
         return Response("help", settings.help_message, trouble.reason)
@@ -102,7 +103,7 @@ def over_budget(policy: Policy, session: tuple[int, float], fleet: tuple[int, fl
 def _after_limit(trouble: Trouble, past: Past, policy: Policy, now: int) -> Response:
     settings = policy.stuck
     if past.resumed_at is not None:
-        if now - past.resumed_at < settings.intervene_after * 1000:
+        if not has_passed(settings.intervene_after * 1000, past.resumed_at, now):
             return Response("wait")
         return Response("escalate", reason=f"{trouble.reason} It was told to go on, and nothing came of it.")
     if past.failures >= MOST_FAILURES:
@@ -181,7 +182,7 @@ def _blocked(session_id: str, tasks: Iterable[Task], now: int) -> list[Trouble]:
             since=task.updated_at,
         )
         for task in tasks
-        if task.status == "blocked" and now - task.updated_at >= BLOCKED_AFTER
+        if task.status == "blocked" and has_passed(BLOCKED_AFTER, task.updated_at, now)
     ]
 
 

@@ -58,7 +58,7 @@ def last_decided(connection: Connection, session_ids: Collection[str], most: int
         .where(
             told.c.session_id.in_(session_ids), told.c.kind.in_(_DECIDED), told.c.action.not_in(("ignore",))
         )
-        .order_by(told.c.at.desc(), told.c.seq.desc())
+        .order_by(told.c.seq.desc())
         .limit(most)
     )
     rows: list[Any] = list(reversed(connection.execute(query).all()))

@@ -247,7 +247,7 @@ def _was_probed(connection: Connection, session_id: str) -> bool:
     query = (
         sa.select(table.c.action)
         .where(table.c.session_id == session_id, table.c.kind == "verdict", table.c.shadow.is_(False))
-        .order_by(table.c.at.desc(), table.c.seq.desc())
+        .order_by(table.c.seq.desc())
         .limit(1)
     )
     return connection.execute(query).scalar() == "probe"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
+from maestro.ages import has_passed
 from maestro.fleet.panes import PaneState
 from maestro.ledger.facts import Question, Session
 from maestro.observe.digest import Digest
@@ -89,7 +90,7 @@ def _by_pane(seat: Seat | None, digest: Digest | None, now: int) -> Doing | None
         return Doing("error", _evidence(digest) or "it met an error", state.since, ERROR)
     if state.notify == "done" and stands:
         return Doing("done", "it says that it is done", state.since, NOTHING if state.acknowledged else DONE)
-    is_unwritten = is_newer and (at is None or now - state.since < _UNWRITTEN_MS)
+    is_unwritten = is_newer and (at is None or not has_passed(_UNWRITTEN_MS, state.since, now))
     if state.notify == "working" and is_unwritten and status not in _AT_WORK:
         return Doing("working", "its pane says that it works", state.since)
     if state.notify == "unchecked" and is_newer and status not in _AT_REST:

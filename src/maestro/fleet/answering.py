@@ -17,6 +17,7 @@ from maestro.agents.questions import Answer, as_shown, is_same
 from maestro.agents.questions import Question as Asked
 from maestro.agents.screen import Screen
 from maestro.agents.terminal import Cannot, Step
+from maestro.ages import has_passed
 from maestro.errors import Conflict, MaestroError, NotFound
 from maestro.fleet.asking import DRAWING_MS, NO_DIALOG, asked_of, fit
 from maestro.fleet.channels import Channels, Waiting
@@ -93,7 +94,7 @@ class Answering:
         """
         meant = await self._meant(to, question)
         sight = await self._drawn_sight(to, meant.asked)
-        if sight is not None and self._crew.journal.clock() < question.opened_at + _YOUNG_MS:
+        if sight is not None and not has_passed(_YOUNG_MS, question.opened_at, self._crew.journal.clock()):
             sight = await self._still_sight(to, sight)
         done: list[str] = []
         taken: set[tuple[Asked, Step]] = set()

@@ -15,6 +15,7 @@ from maestro.agents.occurrence import likeness
 from maestro.agents.questions import HIDDEN, is_same, merged, settled
 from maestro.agents.questions import Question as Asked
 from maestro.agents.screen import Screen
+from maestro.ages import has_passed
 from maestro.ledger import questions
 from maestro.ledger.facts import Question, Session
 from maestro.ledger.journal import Change, Journal
@@ -74,7 +75,9 @@ class Asking:
 
     def is_to_be_drawn(self, known: Question, screen: Screen) -> bool:
         """Whether a hook told of it so lately that the screen cannot be expected to show it, and it does not."""
-        is_fresh = known.source == "hook" and self.journal.clock() < known.opened_at + DRAWING_MS
+        is_fresh = known.source == "hook" and not has_passed(
+            DRAWING_MS, known.opened_at, self.journal.clock()
+        )
         return is_fresh and not _shows(screen, known)
 
     async def _seen(

@@ -8,6 +8,8 @@ from maestro.fleet.facts import Client
 
 # A terminal that nobody touched for so long is only left open.
 FOCUS_IDLE = 120_000
+# A touch that is later than now by more than tmux's whole seconds was before the clock was set back.
+_ROUNDED = 2_000
 
 
 def looks(client: Client, now: int, idle: int = FOCUS_IDLE) -> bool:
@@ -17,6 +19,7 @@ def looks(client: Client, now: int, idle: int = FOCUS_IDLE) -> bool:
         and "control-mode" not in client.flags
         and "focused" in client.flags
         and "suspended" not in client.flags
+        and client.activity * 1000 <= now + _ROUNDED
         and now < _lapses(client, idle)
     )
 

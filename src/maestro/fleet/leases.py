@@ -13,7 +13,8 @@ class Lease(NamedTuple):
     until: int
 
     def holds(self, now: int) -> bool:
-        return bool(self.coordinator) and now < self.until
+        """One that would end later than any lease that is given now was given before the clock was set back."""
+        return bool(self.coordinator) and now < self.until <= now + LEASE
 
 
 FREE = Lease("", 0)

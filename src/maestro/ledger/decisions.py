@@ -147,7 +147,7 @@ def answer_of(connection: Connection, question_id: str, version: int | None = No
 def of_prompt(connection: Connection, prompt_id: str) -> Decision | None:
     """What was decided that this prompt carries out."""
     query = sa.select(_decisions).where(_decisions.c.prompt_id == prompt_id, _decisions.c.kind != "receipt")
-    row = connection.execute(query.order_by(_decisions.c.at.desc(), _decisions.c.seq.desc())).first()
+    row = connection.execute(query.order_by(_decisions.c.seq.desc())).first()
     return _fact(row) if row else None
 
 
@@ -156,7 +156,7 @@ def about(connection: Connection, session_id: str, question_hash: str) -> list[D
     query = sa.select(_decisions).where(
         _decisions.c.session_id == session_id, _decisions.c.question_hash == question_hash
     )
-    return [_fact(row) for row in connection.execute(query.order_by(_decisions.c.at, _decisions.c.seq))]
+    return [_fact(row) for row in connection.execute(query.order_by(_decisions.c.seq))]
 
 
 def following(connection: Connection, decision_id: str) -> list[Decision]:

@@ -88,7 +88,7 @@ def list_escalations(
     connection: Connection, *, is_open: bool | None = None, session_id: str | None = None
 ) -> list[Escalation]:
     """Oldest first: who waits longest comes first."""
-    query = sa.select(_escalations).order_by(_escalations.c.opened_at, _escalations.c.id)
+    query = sa.select(_escalations).order_by(_escalations.c.id)
     if session_id is not None:
         query = query.where(_escalations.c.session_id == session_id)
     if is_open is not None:
@@ -101,16 +101,14 @@ def open_of(connection: Connection, subject: str) -> Escalation | None:
     query = sa.select(_escalations).where(
         _escalations.c.subject == subject, _escalations.c.closed_at.is_(None)
     )
-    row = connection.execute(query.order_by(_escalations.c.opened_at.desc())).first()
+    row = connection.execute(query.order_by(_escalations.c.id.desc())).first()
     return _fact(row) if row else None
 
 
 def dismissed(connection: Connection, subject: str, version: int | None) -> Escalation | None:
     """The last of this subject, if a human dismissed it as it is."""
     query = sa.select(_escalations).where(_escalations.c.subject == subject)
-    row = connection.execute(
-        query.order_by(_escalations.c.opened_at.desc(), _escalations.c.id.desc())
-    ).first()
+    row = connection.execute(query.order_by(_escalations.c.id.desc())).first()
     if row is None or not row.closed_by.startswith(DISMISSED) or row.version != version:
         return None
     return _fact(row)
@@ -122,7 +120,7 @@ def find_escalation(connection: Connection, word: str) -> Escalation:
     by_question = sa.select(_escalations).where(
         sa.or_(_escalations.c.id == wanted, _escalations.c.question_id == wanted)
     )
-    newest = (_escalations.c.closed_at.is_not(None), _escalations.c.opened_at.desc())
+    newest = (_escalations.c.closed_at.is_not(None), _escalations.c.id.desc())
     if row := connection.execute(by_question.order_by(*newest)).first():
         return _fact(row)
     if wanted.upper().startswith("SESS_"):
@@ -188,7 +186,7 @@ def withdraw_over(change: Change, *, session_id: str | None = None) -> list[str]
         .join(sessions, sessions.c.id == _escalations.c.session_id)
         .outerjoin(questions, questions.c.id == _escalations.c.question_id)
         .where(_escalations.c.closed_at.is_(None))
-        .order_by(_escalations.c.opened_at, _escalations.c.id)
+        .order_by(_escalations.c.id)
     )
     if session_id is not None:
         query = query.where(_escalations.c.session_id == session_id)

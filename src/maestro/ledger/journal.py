@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 from sqlalchemy.engine import Connection, Engine
 
 from maestro.errors import InvalidInput, KeyReused
-from maestro.ids import new_id
+from maestro.ids import new_id, time_of
 from maestro.ledger import schema
 from maestro.ledger.database import translated
 from maestro.ledger.facts import Event
@@ -35,19 +35,36 @@ class Once(NamedTuple):
     request: str
 
 
+# Whatever is sorted by its id.
+_MINTED = (
+    schema.projects,
+    schema.tasks,
+    schema.sessions,
+    schema.questions,
+    schema.escalations,
+    schema.precedents,
+)
+
+
 class Change:
     """A write under way: what a change needs to act and to say what it did."""
 
-    def __init__(self, connection: Connection, actor: Actor, host: str, now: int, seq: int) -> None:
+    def __init__(
+        self, connection: Connection, actor: Actor, host: str, now: int, seq: int, newest: int = 0
+    ) -> None:
+        """`newest`: the time in the newest id that there is."""
         self.connection = connection
         self.actor = actor
         self.host = host
         self.now = now
         self._seq = seq
+        self.newest = newest
         self.events: list[Event] = []
 
     def new_id(self, prefix: str) -> str:
-        return new_id(prefix, self.now)
+        """Ids are in the order in which they are made, also when the clock is set back: the rest is sorted by them."""
+        self.newest = max(self.now, self.newest + 1)
+        return new_id(prefix, self.newest)
 
     def record(self, kind: str, subject_id: str, project_id: str | None, data: dict[str, Any]) -> None:
         self._seq += 1
@@ -72,6 +89,7 @@ class Journal:
         self.host = host
         self.clock = clock
         self._writing = threading.Lock()
+        self._newest: int | None = None
         self._after_commit: list[Callable[[], None]] = []
 
     def after_commit(self, call: Callable[[], None]) -> None:
@@ -90,8 +108,11 @@ class Journal:
             with connecting as connection, connection.begin():
                 if once and (earlier := _earlier_answer(connection, once)):
                     return earlier
-                change = Change(connection, actor, self.host, now, self._last_seq(connection))
+                if self._newest is None:
+                    self._newest = _newest_id(connection)
+                change = Change(connection, actor, self.host, now, self._last_seq(connection), self._newest)
                 subject_id = work(change)
+                self._newest = change.newest
                 if once:
                     connection.execute(
                         schema.answers.insert().values(
@@ -178,3 +199,16 @@ def _on_wire(value: Any) -> Any:
 
 def _is_about(event: Event, wanted: set[str]) -> bool:
     return event.subject_id in wanted or event.session_id in wanted
+
+
+def _newest_id(connection: Connection) -> int:
+    """Returns the time in the newest id; each table's is at the end of its index."""
+    newest = 0
+    for table in _MINTED:
+        found = connection.execute(sa.select(sa.func.max(table.c.id))).scalar()
+        try:
+            newest = max(newest, time_of(found) if found else 0)
+        except ValueError:
+            # Another program's id, which tells no time.
+            continue
+    return newest

@@ -82,7 +82,7 @@ def list_precedents(
     all: bool = False,  # noqa: A002 - the name of the command's own option
 ) -> list[Precedent]:
     """Oldest first; without `all` only what stands, and with `now` only what stands then."""
-    query = sa.select(_precedents).order_by(_precedents.c.created_at, _precedents.c.id)
+    query = sa.select(_precedents).order_by(_precedents.c.id)
     if project_id is not None:
         query = query.where(_precedents.c.project_id == project_id)
     if not all:
@@ -114,8 +114,7 @@ def _standing(connection: Connection, project_id: str, fingerprint: str) -> list
         _precedents.c.fingerprint == fingerprint,
         _precedents.c.forgotten_at.is_(None),
     )
-    newest = (_precedents.c.created_at.desc(), _precedents.c.id.desc())
-    return [_fact(row) for row in connection.execute(query.order_by(*newest))]
+    return [_fact(row) for row in connection.execute(query.order_by(_precedents.c.id.desc()))]
 
 
 def _update(change: Change, precedent_id: str, fields: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ def open_question(connection: Connection, session_id: str) -> Question | None:
     query = (
         sa.select(_questions)
         .where(_questions.c.session_id == session_id, _questions.c.closed_at.is_(None))
-        .order_by(_questions.c.opened_at.desc(), _questions.c.id.desc())
+        .order_by(_questions.c.id.desc())
     )
     row = connection.execute(query).first()
     return Question(**row._mapping) if row else None  # noqa: SLF001 - SQLAlchemy's documented name
@@ -43,7 +43,7 @@ def get_question(connection: Connection, question_id: str) -> Question:
 def list_questions(
     connection: Connection, *, session_id: str | None = None, is_open: bool | None = None
 ) -> list[Question]:
-    query = sa.select(_questions).order_by(_questions.c.opened_at, _questions.c.id)
+    query = sa.select(_questions).order_by(_questions.c.id)
     if session_id is not None:
         query = query.where(_questions.c.session_id == session_id)
     if is_open is not None:

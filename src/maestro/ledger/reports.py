@@ -8,6 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from maestro.ages import is_from_before
 from maestro.ledger import schema
 from maestro.ledger.facts import Event, Fact, ReportKind
 from maestro.ledger.journal import Change
@@ -67,7 +68,7 @@ def standing(events: Iterable[Event]) -> StandingReport | None:
     for event in events:
         if event.kind == REPORTED:
             report = event
-        elif report is not None and _begins_at(event) > report.at:
+        elif report is not None and _is_after(event, report):
             report = None
     if report is None:
         return None
@@ -104,6 +105,13 @@ def refusals(connection: Connection, session_id: str, most: int = 5) -> list[Ref
         Refusal(at=row.at, message=row.data["message"], **row.data["refusal"])
         for row in connection.execute(query)
     ]
+
+
+def _is_after(event: Event, report: Event) -> bool:
+    """Whether something began with it that came after the report. Where the clock was set back in between, their order
+    in the log tells."""
+    begins_at = _begins_at(event)
+    return begins_at > report.at or (begins_at > 0 and is_from_before(report.at, event.at))
 
 
 def _begins_at(event: Event) -> int:

@@ -12,6 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from maestro.agents.screen import ScreenState
+from maestro.ages import has_passed, is_from_before
 from maestro.observe.status import State, Status
 
 Source = Literal["process", "screen", "hook", "title", "transcript"]
@@ -147,7 +148,7 @@ def _decide(told: Sequence[Says]) -> tuple[Says | None, str]:
     if screen is not None and screen.status in _ASKS:
         return screen, "a dialog is on its screen"
     if hook is not None and screen is not None:
-        if _newer(hook, screen):
+        if _newer(hook, screen) and not is_from_before(hook.at or 0, screen.at or 0):
             return hook, "its hook told it after the screen was seen"
         if hook.status in _ASKS and _is_being_drawn(hook, screen):
             return hook, "its hook told it, and its screen may not show it yet"
@@ -188,7 +189,7 @@ def _newer(one: Says, other: Says) -> bool:
 
 
 def _is_being_drawn(hook: Says, screen: Says) -> bool:
-    return hook.at is not None and screen.at is not None and screen.at - hook.at < _DRAWING
+    return hook.at is not None and screen.at is not None and not has_passed(_DRAWING, hook.at, screen.at)
 
 
 def _older(one: Says, decided: Says) -> bool:
@@ -197,5 +198,9 @@ def _older(one: Says, decided: Says) -> bool:
         return False
     if one.source == "hook":
         # It tells a moment, and the next one may be on its way.
-        return one.at is not None and decided.at is not None and one.at <= decided.at
+        return (
+            one.at is not None
+            and decided.at is not None
+            and (one.at <= decided.at or is_from_before(one.at, decided.at))
+        )
     return one.at is not None and decided.at is not None and one.at + _DRAWING < decided.at

@@ -10,6 +10,7 @@ from typing import Final, Literal
 import msgspec
 
 from maestro.agents import Moment
+from maestro.ages import has_passed
 from maestro.observe.recent import Recent
 from maestro.redact import clean, fold, redact
 
@@ -109,7 +110,7 @@ def _judge_text(text: Moment | None, now: int) -> tuple[Status, str, Moment | No
     """The transcript ends with a text that nothing marks as the end of a turn."""
     if text is None:
         return "unknown", "", None
-    if text.at is None or now - text.at < SETTLED_AFTER:
+    if text.at is None or not has_passed(SETTLED_AFTER, text.at, now):
         return "working", UNMARKED, text
     if _asks(text.text):
         return "asking", "the last thing that it said is a question", text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from maestro.ages import has_passed
 from maestro.errors import MaestroError, Refused
 from maestro.ledger.journal import Journal
 from maestro.ledger.reports import record_refusal
@@ -51,7 +52,7 @@ class Refusals:
     def _is_news(self, what: tuple[str, str, str]) -> bool:
         now = self._journal.clock()
         with self._turn:
-            self._kept = {one: at for one, at in self._kept.items() if now - at < _AGAIN_MS}
+            self._kept = {one: at for one, at in self._kept.items() if not has_passed(_AGAIN_MS, at, now)}
             if what in self._kept or sum(one[0] == what[0] for one in self._kept) >= _MOST:
                 return False
             self._kept[what] = now
