@@ -35,7 +35,7 @@ from maestro.dispatch.progress import Began, Ended, Event, Held, Started, Unrun
 from maestro.dispatch.prompts import with_preamble
 from maestro.dispatch.retry import Again, Over, next_move, resumed
 from maestro.dispatch.run import this_process
-from maestro.dispatch.runs import COMMAND, STDOUT_FILE, Run
+from maestro.dispatch.runs import COMMAND, STDOUT_FILE, Run, RunResult
 from maestro.dispatch.summary import Applied, Summary, summarize
 from maestro.errors import InvalidInput, MaestroError
 from maestro.home import locate
@@ -151,18 +151,16 @@ class _Running:
                 )
 
     async def _agent(self, agent: BatchAgent, move: Again | Over) -> AgentEnd:
-        done, policy = self.attempts[agent.name], self.plan.order.policy
         while isinstance(move, Again):
             word = await self._attempt(agent, move.at)
             if isinstance(word, Stop):
                 self.watch(Unrun(agent.name, word.reason))
-                return self._ended(agent, _status_so_far(done), word.reason)
-            done.append(word)
-            move = next_move(done, policy, now_ms())
-            self._tell(agent, word, move)
+                return self._ended(agent, _status_so_far(self.attempts[agent.name]), word.reason)
+            move = word
         return self._ended(agent, move.status)
 
-    async def _attempt(self, agent: BatchAgent, at: int) -> Attempt | Stop:
+    async def _attempt(self, agent: BatchAgent, at: int) -> Again | Over | Stop:
+        """Carry out the next attempt. Returns what follows from it, or why there was none."""
         number = self.numbers[agent.name] + 1
         folder = history.attempt_folder(self.plan.folder, agent.name, number)
         try:
@@ -184,6 +182,8 @@ class _Running:
             network=self.plan.order.network,
         )
 
+        moves: list[Again | Over] = []
+
         async def started() -> None:
             await self.ground.entered(agent.name)
             self.watch(Started(agent.name, agent.tool, number))
@@ -192,13 +192,13 @@ class _Running:
             Job(run=run, folder=folder, prompt=prompt),
             admit=lambda: self._admit(agent, at),
             started=started,
+            ended=lambda result: moves.append(self._count(agent, number, result)),
             cancel=self.cancel,
         )
         if isinstance(result, Stop):
             return result
-        self.numbers[agent.name] = number
         await self.ground.left(agent.name, lambda: prompt + _head_of(os.path.join(folder, STDOUT_FILE)))
-        return Attempt(number=number, result=result)
+        return moves[-1]
 
     def _admit(self, agent: BatchAgent, at: int) -> Admission:
         """Whether it may start now: its own time, its tool's limit, the batch's budget."""
@@ -212,13 +212,17 @@ class _Running:
         until = max(at, self.holds.get(agent.tool, 0))
         return Hold(until) if until > now_ms() else Go()
 
-    def _tell(self, agent: BatchAgent, attempt: Attempt, move: Again | Over) -> None:
-        result = attempt.result
-        assert result is not None
+    def _count(self, agent: BatchAgent, number: int, result: RunResult) -> Again | Over:
+        """Take in what an attempt has come to: the next admission depends on it."""
+        done = self.attempts[agent.name]
+        self.numbers[agent.name] = number
+        done.append(Attempt(number=number, result=result))
+        move = next_move(done, self.plan.order.policy, now_ms())
         again = move.at if isinstance(move, Again) else None
         code = exit_code(result.status, result)
         self.watch(Ended(agent.name, result.status, code, self.plan.seconds(agent.tool), result.error, again))
         self._note_limit(agent, move)
+        return move
 
     def _note_limit(self, agent: BatchAgent, move: Again | Over) -> None:
         """What one agent has met, the others of its tool need not meet."""

@@ -48,9 +48,13 @@ class Engine(Protocol):
         *,
         admit: Callable[[], Admission],
         started: Callable[[], Awaitable[None]],
+        ended: Callable[[RunResult], None],
         cancel: asyncio.Event,
     ) -> RunResult | Stop:
         """Wait for a place and for its turn, ask `admit`, run it to its recorded result. `cancel` ends it.
+
+        `ended` is called before anybody else gets the place: what a run cost, or the limit that it met, is known to the
+        next `admit`.
 
         A run that fails is a result; what is raised is a disk that cannot be written."""
 

@@ -62,6 +62,7 @@ class LocalEngine:
         *,
         admit: Callable[[], Admission],
         started: Callable[[], Awaitable[None]],
+        ended: Callable[[RunResult], None],
         cancel: asyncio.Event,
     ) -> RunResult | Stop:
         while True:
@@ -69,7 +70,9 @@ class LocalEngine:
                 word = await self._turn(admit, cancel)
                 if isinstance(word, Go):
                     await started()
-                    return await self._run(job, cancel)
+                    result = await self._run(job, cancel)
+                    ended(result)
+                    return result
             if isinstance(word, Stop):
                 return word
             await sleep_until(word.until, cancel)
