@@ -115,6 +115,14 @@ def test_how_much_is_shown(guest: Maestro, agents: Agents) -> None:
     assert len(guest.json("session", "logs", session, "--since", "1h")["entries"]) == 3
 
 
+def test_a_short_answer_is_shown_and_with_full_every_text(guest: Maestro, agents: Agents) -> None:
+    session = agents.session({"say": "OK."}, READING, {"say": "No."})["id"]
+    shown = [entry["text"] for entry in guest.json("session", "logs", session)["entries"]]
+    assert shown == ["[PROMPT] Fix the login", "I'll start by reading the login component.", "No."]
+    full = [entry["text"] for entry in guest.json("session", "logs", session, "--full")["entries"]]
+    assert full == ["[PROMPT] Fix the login", "OK.", READING["say"], "No."]
+
+
 def test_a_worker_that_only_calls_tools_is_stuck(guest: Maestro, agents: Agents) -> None:
     session = agents.session(READING, {"silent": {"calls": 8, "seconds": 0, "tool": "Read"}}, {"wait": True})
     path = agents.transcript(session)

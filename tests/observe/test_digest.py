@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from maestro.agents import Kind, Moment
 from maestro.agents.limits import is_limit, resets_at
 from maestro.observe.digest import Shape, Subject, cut, digest, entry_of, turns_since_text
-from maestro.observe.recent import Gathering, Recent, is_entry
+from maestro.observe.recent import Gathering, Recent, entries_among
 from maestro.observe.status import assess
 
 NOW = 1_800_000_000_000
@@ -91,7 +91,77 @@ def test_full_keeps_lines_and_max_length_cuts() -> None:
     ],
 )
 def test_short_ones_are_left_out(kind: Any, text: str, *, kept: bool) -> None:
-    assert is_entry(Moment(kind, 1, text)) is kept
+    more = Moment("text", 2, "and there is more to say")
+    assert (Moment(kind, 1, text) in entries_among([Moment(kind, 1, text), more])) is kept
+
+
+SHORT = moment("text", 50, "No.")
+PROMPTED = moment("prompt", 40, "and now do this")
+
+
+@pytest.mark.parametrize(
+    ("moments", "kept"),
+    [
+        ([SAID, SHORT], True),
+        ([SAID, SHORT, moment("turn_ended", 50)], True),
+        ([SAID, SHORT, moment("background", 50)], True),
+        ([SAID, SHORT, PROMPTED], True),
+        ([SAID, SHORT, moment("prompt", 40, "1")], True),
+        ([SAID, SHORT, PROMPTED, moment("tool_call", 30, "Bash")], True),
+        ([SAID, SHORT, moment("turn_started", 40), moment("text", 30, "The agent is back.")], True),
+        ([SAID, SHORT, moment("tool_call", 45, "Bash"), moment("interrupted", 44)], True),
+        ([SAID, SHORT, moment("api_error", 45, "API Error: 500")], True),
+        ([SAID, SHORT, moment("api_error", 45)], False),
+        ([SAID, SHORT, moment("tool_call", 45, "Bash")], False),
+        ([SAID, SHORT, moment("question", 45, "Which one?")], False),
+        ([SAID, SHORT, moment("text", 45, "I will not do that."), moment("turn_ended", 45)], False),
+        ([SAID, SHORT, moment("turn_ended", 50), moment("text", 45, "I will not do that.")], False),
+        ([SAID, SHORT, moment("text", 45, "Yes."), moment("turn_ended", 45)], False),
+        ([SAID, SHORT, moment("text", 45, "  ")], False),
+    ],
+)
+def test_a_short_text_is_kept_when_it_is_the_last_of_its_turn(moments: list[Moment], *, kept: bool) -> None:
+    assert (SHORT in recent(*moments).entries) is kept
+    assert (SHORT in entries_among(moments)) is kept
+
+
+def test_what_was_said_last_counts_as_said_however_short() -> None:
+    calls = [moment("tool_call", 55, "Bash") for _ in range(8)]
+    shown = digest(Subject("s"), recent(SAID, *calls, SHORT, moment("turn_ended", 50)), NOW)
+    assert (shown.entries[-1].text, shown.metrics.turns_since_last_text) == ("No.", 0)
+    asked = recent(SAID, moment("text", 5, "Go on?"), moment("turn_ended", 5))
+    assert assess(asked, NOW).status == "asking"
+
+
+def test_full_keeps_every_text() -> None:
+    moments = [
+        moment("prompt", 70, "Hi"),
+        SHORT,
+        moment("tool_call", 45, "Bash"),
+        moment("text", 44, " "),
+        SAID,
+    ]
+    gathering = Gathering(5, full=True)
+    for one in reversed(moments):
+        gathering.take((one,))
+    assert [one.text for one in gathering.result(0, 0, 0).entries] == ["Hi", "No.", SAID.text]
+    assert entries_among(moments, full=True) == [moments[0], SHORT, SAID]
+
+
+def test_a_rewritten_history_keeps_the_last_text_of_each_turn() -> None:
+    words = [
+        ("prompt", "Shall I remove it all?"),
+        ("text", "Hm."),
+        ("text", "No."),
+        ("prompt", "Why not then?"),
+    ]
+    history = [
+        Moment(kind, at, text, record=str(at), restated=True)  # type: ignore[arg-type]  # of these kinds
+        for at, (kind, text) in enumerate(words)
+    ]
+    gathering = Gathering(5)
+    gathering.take(tuple(history))
+    assert [one.text for one in gathering.result(0, 0, 0).entries] == [words[0][1], "No.", words[3][1]]
 
 
 @given(text=st.text(min_size=1), longest=st.integers(4, 40))

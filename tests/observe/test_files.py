@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maestro.agents.registry import agent_named
+from maestro.observe.digest import Shape
 from maestro.observe.follow import Cursor, at_end, follow
 from maestro.observe.tail import BLOCK, LONGEST_LINE, TailReader
 from maestro.observe.transcript import read_recent
@@ -138,6 +139,14 @@ def test_follow_gives_each_new_entry_once(place: Path) -> None:
     step = follow(CLAUDE, path, cursor)
     assert [entry.text for entry in step.entries] == ["a new text here", "and one more text"]
     assert follow(CLAUDE, path, step.cursor).entries == ()
+
+
+def test_follow_gives_a_short_text_when_it_is_the_last_of_its_turn(place: Path) -> None:
+    path = place / "t.jsonl"
+    path.write_bytes(said("OK.", 0) + said("I will do that now.", 1) + said("No.", 2))
+    assert [entry.text for entry in follow(CLAUDE, path, Cursor()).entries] == ["I will do that now.", "No."]
+    every = follow(CLAUDE, path, Cursor(), Shape(full=True)).entries
+    assert [entry.text for entry in every] == ["OK.", "I will do that now.", "No."]
 
 
 def test_follow_from_the_beginning_reads_everything(place: Path) -> None:

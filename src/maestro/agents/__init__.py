@@ -69,7 +69,7 @@ class Transcript(msgspec.Struct, frozen=True):
 # How much of a line is wanted. Plain numbers: they are compared for every line.
 EVERYTHING: Final = 0
 NO_RESULT: Final = 1  # something newer is known, so a tool's result tells nothing
-ENTRIES: Final = 2  # what a digest shows
+ENTRIES: Final = 2  # what a digest shows: words of any length, and where a turn begins
 Wanted = Literal[0, 1, 2]
 
 

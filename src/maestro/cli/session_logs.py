@@ -26,7 +26,7 @@ def describe(logs: Parser) -> None:
     logs.add_argument(
         "--since", metavar="TIME", help="only after this: milliseconds since 1970, or 90s, 10m, 2h ago"
     )
-    logs.add_argument("--full", action="store_true", help="whole texts, not first sentences")
+    logs.add_argument("--full", action="store_true", help="every text, whole (default: first sentences)")
     logs.add_argument("--max-length", metavar="N", type=int, help="cut texts after so many characters")
     logs.add_argument("-f", "--follow", action="store_true", help="go on until all have ended")
 

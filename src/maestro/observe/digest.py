@@ -66,7 +66,7 @@ class Digest(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Shape(msgspec.Struct, frozen=True, gc=False):
-    """How entries are cut. `full` keeps whole texts with their lines."""
+    """How entries are cut. `full` keeps every text, short ones too, whole and with its lines."""
 
     full: bool = False
     max_length: int | None = None

@@ -10,7 +10,7 @@ import msgspec
 
 from maestro.agents import Agent, Moment
 from maestro.observe.digest import USUAL_SHAPE, Entry, Shape, entry_of
-from maestro.observe.recent import is_entry
+from maestro.observe.recent import entries_among
 from maestro.observe.tail import LONGEST_LINE
 
 BLOCK: Final = 256 * 1024
@@ -122,7 +122,7 @@ def _step(
     fresh = [moment for moment in moments if not moment.restated]
     shown, records = _unrepeated(fresh, cursor.records)
     after = _cursor_at(fd, about, offset, skipping=skipping, records=records)
-    entries = tuple([entry_of(moment, shape) for moment in shown if is_entry(moment)])
+    entries = tuple([entry_of(moment, shape) for moment in entries_among(shown, full=shape.full)])
     return Step(after, entries, tuple(fresh), change, more=position < about.st_size)
 
 

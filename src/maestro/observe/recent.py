@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, Literal
 
 import msgspec
 
@@ -12,8 +13,15 @@ from maestro.redact import clean
 SHORTEST_TEXT: Final = 10
 SHORTEST_PROMPT: Final = 5
 _SHORTEST: Final = {"text": SHORTEST_TEXT, "prompt": SHORTEST_PROMPT, "api_error": 1}
+_BEGINS_A_TURN: Final = frozenset({"prompt", "turn_started", "interrupted"})  # or comes between two
+_ENDS_A_TURN: Final = frozenset({"turn_ended", "background", "api_error"})
 _BEGINNING: Final = 24  # characters that nearly always decide it
 _WINDOW: Final = 4096  # characters that decide whether a text is long enough
+
+
+# Where in its turn a moment stands, seen from the end of the transcript: nothing is newer; its turn goes on without
+# words; its turn is over and nothing was said since; something was said since.
+Standing = Literal["newest", "running", "last", "spoken"]
 
 
 class Recent(msgspec.Struct, frozen=True, gc=False):
@@ -33,18 +41,23 @@ class Gathering:
     __slots__ = (
         "_after",
         "_entries",
+        "_full",
         "_last",
         "_last_text",
         "_records",
         "_restated",
         "_since",
+        "_standing",
         "enough",
         "wanted",
     )
 
-    def __init__(self, last: int, since: int | None = None) -> None:
+    def __init__(self, last: int, since: int | None = None, *, full: bool = False) -> None:
+        """`full`: every text and prompt counts, however short."""
         self._last = last
         self._since = since
+        self._full = full
+        self._standing: Standing = "newest"
         self._entries: list[Moment] = []
         self._after: list[Moment] = []
         self._restated: dict[str, list[Moment]] = {}
@@ -60,18 +73,20 @@ class Gathering:
                 self._add(moment)
             return
         restated_before = set(self._restated)
+        standing: Standing = "newest"
         for moment in moments[::-1]:
             if moment.record in self._records:
                 continue
             if not moment.restated:
                 self._add(moment)
-            elif moment.record not in restated_before:
-                self._restated.setdefault(moment.record, []).append(moment)
+                continue
+            is_shown, standing = _looked_at(moment, standing, full=self._full)
+            if moment.record not in restated_before:
+                self._restated.setdefault(moment.record, []).extend([moment] if is_shown else [])
         self._records.update([moment.record for moment in moments if moment.record and not moment.restated])
 
     def _add(self, moment: Moment) -> None:
-        shortest = _SHORTEST.get(moment.kind)
-        shown = shortest is not None and _is_long_enough(moment.text, shortest)
+        shown, self._standing = _looked_at(moment, self._standing, full=self._full)
         if self.wanted != ENTRIES:
             if shown and moment.kind == "text":
                 self._last_text = moment
@@ -109,17 +124,46 @@ class Gathering:
             for record, moments in self._restated.items()
             if record not in self._records
             for moment in moments
-            if is_entry(moment) and (self._since is None or (moment.at or 0) > self._since)
+            if self._since is None or (moment.at or 0) > self._since
         ]
         if not missing:
             return entries
         return sorted(entries + missing, key=lambda moment: moment.at or 0)
 
 
-def is_entry(moment: Moment) -> bool:
-    """Whether a moment is something that a digest shows."""
-    shortest = _SHORTEST.get(moment.kind)
-    return shortest is not None and _is_long_enough(moment.text, shortest)
+def entries_among(moments: Iterable[Moment], *, full: bool = False) -> list[Moment]:
+    """Those of successive moments, oldest first, that a digest shows; nothing is known of what comes after them."""
+    shown: list[Moment] = []
+    standing: Standing = "newest"
+    for moment in reversed(list(moments)):
+        is_shown, standing = _looked_at(moment, standing, full=full)
+        if is_shown:
+            shown.append(moment)
+    return shown[::-1]
+
+
+def _looked_at(moment: Moment, standing: Standing, *, full: bool) -> tuple[bool, Standing]:
+    """Whether a digest shows the moment, and where the moment before it stands.
+
+    A short text is shown when it is the last of its turn: “No.” may be all of an answer, “OK.” before further words or in
+    front of a call that runs is none. Of older turns only words and beginnings count: calls and ends may be left unread.
+    """
+    kind = moment.kind
+    shortest = _SHORTEST.get(kind)
+    if kind == "text":
+        if _is_long_enough(moment.text, SHORTEST_TEXT):
+            return True, "spoken"
+        if _is_long_enough(moment.text, 1):
+            return full or standing in {"newest", "last"}, "spoken"
+    shown = shortest is not None and _is_long_enough(moment.text, 1 if full else shortest)
+    if kind in _BEGINS_A_TURN or (kind in _ENDS_A_TURN and standing != "spoken" and _is_an_end(moment)):
+        return shown, "last"
+    return shown, "running" if standing == "newest" else standing
+
+
+def _is_an_end(moment: Moment) -> bool:
+    """Whether it ends the turn: an error without words is tried again."""
+    return moment.kind != "api_error" or bool(moment.text)
 
 
 def _is_long_enough(text: str, shortest: int) -> bool:

@@ -29,7 +29,7 @@ def digest_transcript(
     if path is None:
         return unseen(subject)
     try:
-        recent = read_recent(agent, path, last, since=since)
+        recent = read_recent(agent, path, last, since=since, full=shape.full)
     except OSError:
         return unseen(subject)
     return digest(subject, recent, now, shape)
@@ -41,12 +41,15 @@ def read_recent(
     last: int,
     *,
     since: int | None = None,
+    full: bool = False,
     farthest: int = FARTHEST,
     reader: TailReader | None = None,
 ) -> Recent:
-    """The last `last` entries of a transcript and all that tells how its session does. OSError if it is gone."""
+    """The last `last` entries of a transcript and all that tells how its session does. OSError if it is gone.
+
+    `full`: short texts count wherever they stand."""
     reader = reader or tail_reader()
-    gathering = Gathering(last, since)
+    gathering = Gathering(last, since, full=full)
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         stat = os.fstat(fd)

@@ -32,7 +32,7 @@ _NOT_TYPED_BY_A_PERSON = ("<local-command", "<system-reminder", "<command-", "<b
 _BACKGROUND_WORK_FINISHED = "<task-notification>"
 _INTERRUPTED = "[Request interrupted by user"
 _LONGEST_FOLDER = 200
-_WORDS = ("text", "prompt", "api_error")
+_WORDS = ("text", "prompt", "api_error", "interrupted", "turn_started")  # what is read from a record's words
 
 # A line's first inner brace opens the value of the key right before it. With a comma before the key's quotes, in
 # a valid line these bytes cannot be part of a string, so they tell what the line is. A call's or a result's head
