@@ -1,54 +1,52 @@
 """Text that may be shown, stored or sent to a model: no secrets, no control characters.
 
 Clean first, then redact, then cut: a control character must not split a secret, and a cut must not leave
-half of one.
+half of one. Secrets are looked for in the text without what nobody sees, and keys also over the ends of lines; only they
+go, and all around them stays as it is.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from maestro.invisible import INVISIBLE
+from maestro.key_search import Span, goes_on_to, is_split, joined_lines, keys_in, may_hold_key
 
 MARK = "[redacted]"
 
 # Escape sequences with their parameters, then what is left of them, then characters that reorder or hide text.
-_ESCAPES = re.compile(
+_ESCAPE = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c|$)"
     r"|\x1b[ -/]*[0-~]"
 )
+_ESCAPES = re.compile(_ESCAPE)
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
-
-_DASHED = ("sk-", "xox", "xapp-", "glpat-", "-----B")
-_UNDERSCORED = ("sk_", "rk_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "npm_", "hf_")
-_ASSIGNED = ("://", "passw", "passphrase", "pwd", "token", "secret", "key", "credential")
-
-_WHOLE = re.compile(
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
-    r"|\bsk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{12,}"
-    r"|\b[rs]k_(?:live|test)_[A-Za-z0-9]{8,}"
-    r"|\bAIza[A-Za-z0-9_-]{20,}"
-    r"|\bgh[opsur]_[A-Za-z0-9]{16,}"
-    r"|\bgithub_pat_[A-Za-z0-9_]{16,}"
-    r"|\bglpat-[A-Za-z0-9_-]{12,}"
-    r"|\bxox[a-z]-[A-Za-z0-9-]{8,}|\bxapp-[A-Za-z0-9-]{8,}"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}"
-    r"|\bnpm_[A-Za-z0-9]{20,}"
-    r"|\bhf_[A-Za-z0-9]{20,}"
-    r"|\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){0,4}",
-    re.DOTALL,
+# What may stand inside a word and is not seen; also as JSON writes it in letters.
+_UNSEEN = re.compile(f"[{INVISIBLE}]")
+_GAPS = re.compile(
+    rf"(?:{_ESCAPE}|[{INVISIBLE}]|(?i:\\u(?:001b\[[0-?]*[ -/]*[@-~]|00[01][0-8be-f]|007f|00[89][0-9a-f]|00ad|034f|061c"
+    r"|180[b-f]|200[b-f]|202[a-e]|206[0-9a-f]|fe0[0-9a-f]|feff)))+"
 )
+
+_ASSIGNED = ("://", "passw", "passphrase", "pwd", "token", "secret", "key", "credential")
 _HEADER = re.compile(r"\b((?:bearer|basic)\s+)(?!\[redacted\])[A-Za-z0-9._~+/-]{8,}=*", re.IGNORECASE)
 # What stands before a scheme or a name is kept as it is, and so is not matched: a long word would be looked through anew
 # from each of its letters.
 _USERINFO = re.compile(r"(https?://)[^\s/?#]+@|([a-z0-9+.-]://)[^\s/?#@]*:[^\s/?#]*@", re.IGNORECASE)
+_NAME = (
+    r"(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key"
+    r"|auth[_-]?key|credentials?)"
+)
 _ASSIGNMENT = re.compile(
-    r"""((?:(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"""
-    r"""|auth[_-]?key|credentials?))["']?\s*(?::=|=>|[:=])\s*)(?!\[redacted\])"""
+    rf"""({_NAME}["']?\s*(?::=|=>|[:=])\s*)(?!\[redacted\])"""
     r"""("(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`[^`\n]*`?|[^\s"'`,;&]+)""",
     re.IGNORECASE,
 )
@@ -59,25 +57,94 @@ _SECRET_LIKE = re.compile(
 _PLAIN_WORD = re.compile(r"(?:[a-z]{1,11}|[A-Z][a-z]{0,10}|\d{1,5})[.!?)]*\Z")
 
 
+class _Seen:
+    """A text as a reader sees it: without what nobody sees, and with the places where that stood."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._at = [0]
+        self._origin = [0]
+        if _has_unseen(text):
+            parts = []
+            done = here = 0
+            for gap in _GAPS.finditer(text):
+                parts.append(text[done : gap.start()])
+                here += gap.start() - done
+                done = gap.end()
+                self._at.append(here)
+                self._origin.append(done)
+            self.text = "".join(parts) + text[done:]
+
+    def origin(self, span: Span) -> Span:
+        """The same span in the text as it is."""
+        return self._place(span[0]), self._place(span[1] - 1) + 1
+
+    def _place(self, place: int) -> int:
+        part = bisect_right(self._at, place) - 1
+        return self._origin[part] + place - self._at[part]
+
+
 def redact(text: str) -> str:
     """The text with every secret replaced."""
-    return _redact_suspect(text) if _is_suspect(text) else text
+    seen = _Seen(text)
+    if not _is_suspect(seen.text):
+        return text
+    parts = []
+    done = 0
+    for start, end in sorted(map(seen.origin, _secrets(seen.text))):
+        if start >= done:
+            parts += [text[done:start], MARK]
+        done = max(done, end)
+    return "".join(parts) + text[done:]
+
+
+def _has_unseen(text: str) -> bool:
+    if "\\" in text and "\\u" in text:
+        return True
+    if text.isascii():
+        is_plain = text.isprintable() or text.translate(_WITHOUT_LINES).isprintable()
+        return not is_plain
+    return _UNSEEN.search(text) is not None
+
+
+_WITHOUT_LINES = str.maketrans("", "", "\t\r\n")
 
 
 def _is_suspect(text: str) -> bool:
-    """Whether a pattern could match at all. Single characters first: it runs for every text that is shown."""
-    if "-" in text and any(hint in text for hint in _DASHED):
-        return True
-    if "_" in text and any(hint in text for hint in _UNDERSCORED):
-        return True
-    if "J" in text and "eyJ" in text:
-        return True
-    if "A" in text and ("AIza" in text or "AKIA" in text or "ASIA" in text):
-        return True
+    """Whether a pattern could match at all: it runs for every text that is shown."""
+    return may_hold_key(text) or _may_hold_value(text)
+
+
+def _may_hold_value(text: str) -> bool:
     folded = text.lower()
     if "bearer" in folded or "basic" in folded:
         return True
     return (":" in text or "=" in text) and any(hint in folded for hint in _ASSIGNED)
+
+
+def _secrets(text: str) -> Iterator[Span]:
+    lines = joined_lines(text)
+    yield from keys_in(lines)
+    for start, end in _values(text):
+        yield start, goes_on_to(lines, start, end)
+
+
+def _values(text: str) -> Iterator[Span]:
+    """Where secrets stand that are known by what stands before them."""
+    if not _may_hold_value(text):
+        return
+    for found in _HEADER.finditer(text):
+        yield found.end(1), found.end()
+    for found in _USERINFO.finditer(text):
+        yield max(found.end(1), found.end(2)), found.end() - 1
+    for found in _ASSIGNMENT.finditer(text):
+        if _is_value(found):
+            yield found.span(2)
+
+
+def _is_value(found: re.Match[str]) -> bool:
+    """Prose such as "token: expired" stays readable; a value that could be a secret does not."""
+    return "=" in found[1] or _PLAIN_WORD.match(found[2]) is None
 
 
 def hides(text: str, *, values: bool = True) -> bool:
@@ -86,40 +153,28 @@ def hides(text: str, *, values: bool = True) -> bool:
     cleaned = clean(text)
     if cleaned != _LINE_ENDS.sub("\n", text):
         return True
-    if not _is_suspect(cleaned):
+    seen = _Seen(cleaned)
+    if not _is_suspect(seen.text):
         return False
-    for found in _WHOLE.finditer(cleaned):
-        if found[0].startswith("-----"):
-            return True
-    if any("\n" in found[1] for found in _HEADER.finditer(cleaned)):
+    lines = joined_lines(seen.text)
+    keys = [cleaned[slice(*seen.origin(span))] for span in keys_in(lines)]
+    if any(is_split(key) or key.startswith("-----") or _GAPS.search(key) for key in keys):
         return True
-    assigned = [found for found in _ASSIGNMENT.finditer(cleaned) if _without_value(found) != found[0]]
-    if any("\n" in found[1] for found in assigned):
+    if any("\n" in found[1] for found in _HEADER.finditer(seen.text)):
         return True
-    taken = [found[2] for found in assigned] + [
-        found[0].partition("://")[2].removesuffix("@") for found in _USERINFO.finditer(cleaned)
-    ]
-    return values and not all(map(_can_be_secret, taken))
+    if any("\n" in found[1] for found in _ASSIGNMENT.finditer(seen.text) if _is_value(found)):
+        return True
+    spans = list(_values(seen.text))
+    if any(goes_on_to(lines, *span) != span[1] for span in spans):
+        return True
+    taken = [cleaned[slice(*seen.origin(span))] for span in spans]
+    return values and not all(map(_can_be_secret, (*keys, *taken)))
 
 
 def _can_be_secret(value: str) -> bool:
     """Whether nothing of it could be run or be the name of a file."""
     bare = value[1:].removesuffix(value[0]) if value[:1] in {'"', "'"} else value
     return bool(_SECRET_LIKE.fullmatch(bare)) and ".." not in bare
-
-
-def _redact_suspect(text: str) -> str:
-    text = _WHOLE.sub(MARK, text)
-    text = _HEADER.sub(rf"\1{MARK}", text)
-    text = _USERINFO.sub(rf"\1\2{MARK}@", text)
-    return _ASSIGNMENT.sub(_without_value, text)
-
-
-def _without_value(found: re.Match[str]) -> str:
-    """Prose such as "token: expired" stays readable; a value that could be a secret does not."""
-    if "=" not in found[1] and _PLAIN_WORD.match(found[2]):
-        return found[0]
-    return found[1] + MARK
 
 
 def clean(text: str) -> str:

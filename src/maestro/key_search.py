@@ -1,0 +1,217 @@
+"""Finds the keys of services in a text, also where the end of a line, or a terminal's frame, has split one. Pure.
+
+What goes on in the next line is told from ordinary words there by how long a key of its kind is, and by how it looks.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from maestro.key_formats import FORMATS, Format
+
+Span = tuple[int, int]
+_Known = tuple[str, Format]  # what a key begins with, and how it looks
+_Seen = tuple[int, int, Format]  # where that begins and ends
+
+_SIGNS: Final = "_-."
+# By the last characters of what a key begins with; and those that end in none of the signs, by a letter without which
+# there is none of them.
+_BY_ENDING: Final[dict[str, list[_Known]]] = {}
+_BY_LETTER: Final[dict[str, list[_Known]]] = {}
+for _format in FORMATS:
+    for _begin in _format.begins:
+        if _begin[-1] in _SIGNS:
+            _BY_ENDING.setdefault(_begin[-3:], []).append((_begin, _format))
+        else:
+            _letter = next((one for one in "A/J~K=142" if one in _begin), _begin[0])
+            _BY_LETTER.setdefault(_letter, []).append((_begin, _format))
+# One pattern for each: what begins with one letter is found much faster than what begins with one of several.
+_ENDINGS: Final = tuple(re.compile(re.escape(sign) + "(?=[A-Za-z0-9+/=_.-]{8})") for sign in _SIGNS)
+_RUNS: Final = {one.letters: re.compile(f"[{one.letters}]*") for one in FORMATS}
+_RUN: Final = re.compile("[A-Za-z0-9._~+/=-]*")
+_PRIVATE_KEY: Final = re.compile(
+    r"-----BEGIN ?[A-Z0-9 ]*PRIVATE ?KEY(?: ?BLOCK)?-----"
+    r".*?(?:-----END ?[A-Z0-9 ]*PRIVATE ?KEY(?: ?BLOCK)?-----|\Z)",
+    re.DOTALL,
+)
+_DISTINCTIVE: Final = 4  # letters: so long a beginning needs no gap before it, where the whole key follows
+
+_LINE_ENDS: Final = "\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+# Of a line that a terminal or a shell goes on with in the next one: the frame around it, a backslash.
+_MARGIN: Final = " \t|\\>\u2502\u2503\u2551\u258f\u2595\u23bf" + _LINE_ENDS
+_MOST_LINES: Final = 24  # that one key may be spread over
+_SHORTEST_REST: Final = 8  # of a key, on a line with other words
+_LIKE_KEY: Final = 16  # letters
+_WORD: Final = r"(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,15}|\d{1,6})"
+# Words, numbers and names made of them.
+_ORDINARY: Final = re.compile(rf"[_./=+-]*(?:{_WORD}(?:[_./=+-]+{_WORD})*)?[_./=+-]*")
+
+
+class Lines(NamedTuple):
+    """A text with its lines put together, without what stands around each."""
+
+    text: str
+    at: list[int]  # where each line begins here
+    origin: list[int]  # and where in the text
+
+    def place(self, place: int) -> int:
+        line = bisect_right(self.at, place) - 1
+        return self.origin[line] + place - self.at[line]
+
+    def span(self, start: int, end: int) -> Span:
+        return self.place(start), self.place(end - 1) + 1
+
+    def ends_at(self, line: int) -> int:
+        return self.at[line + 1] if line + 1 < len(self.at) else len(self.text)
+
+
+def may_hold_key(text: str) -> bool:
+    """Whether there can be a key at all: cheap, because every text that is shown comes here."""
+    joined = text
+    if not text.isprintable():
+        joined = "".join([line.strip(_MARGIN) for line in _with_line_ends(text).splitlines()])
+    elif "\\" in text:
+        joined = "".join([line.strip(_MARGIN) for line in _with_line_ends(text).split("\n")])
+    return next(_seen(joined), None) is not None or "-----B" in joined
+
+
+def joined_lines(text: str) -> Lines:
+    parts, at, origin = [], [], []
+    here = there = 0
+    for line in _with_line_ends(text).splitlines(keepends=True):
+        inner = line.lstrip(_MARGIN)
+        at.append(here)
+        origin.append(there + len(line) - len(inner))
+        parts.append(inner.rstrip(_MARGIN))
+        here += len(parts[-1])
+        there += len(line)
+    return Lines("".join(parts), at or [0], origin or [0])
+
+
+def keys_in(lines: Lines) -> Iterator[Span]:
+    """Where keys stand in the text, each whole."""
+    last: Span = (0, 0)
+    for start, end, kind in sorted(_seen(lines.text), key=lambda one: one[0]):
+        if last[0] < start < last[1]:
+            continue
+        found = _key(lines, start, end, kind)
+        if found is not None:
+            last = (found[0], max(found[1], last[1]))
+            yield lines.span(*found)
+    for block in _PRIVATE_KEY.finditer(lines.text):
+        yield lines.span(*block.span())
+
+
+def goes_on_to(lines: Lines, start: int, end: int) -> int:
+    """Where a value that looks like a key ends, which stands there in the text: maybe some lines further down."""
+    line = bisect_right(lines.origin, end - 1) - 1
+    value = lines.text[lines.at[line] + start - lines.origin[line] : lines.ends_at(line)] if line >= 0 else ""
+    if end - start < _LIKE_KEY or _ORDINARY.fullmatch(value):
+        return end
+    for below in range(line, min(line + _MOST_LINES, len(lines.at) - 1)):
+        if lines.place(lines.ends_at(below) - 1) + 1 != end:
+            break
+        first = lines.at[below + 1]
+        run = _RUN.match(lines.text, first, lines.ends_at(below + 1))
+        if run is None or not run[0] or not _is_rest(lines, *run.span()):
+            break
+        end = lines.span(*run.span())[1]
+    return end
+
+
+def is_split(key: str) -> bool:
+    """Whether it holds the end of a line."""
+    return len(_with_line_ends(key).splitlines()) > 1
+
+
+def _with_line_ends(text: str) -> str:
+    """The text with line ends where JSON has written them in letters; as long as it was."""
+    return text.replace("\\r", "  ").replace("\\n", " \n") if "\\" in text else text
+
+
+def _seen(joined: str) -> Iterator[_Seen]:
+    """What keys begin with, wherever it stands."""
+    for ending in _ENDINGS:
+        for sign in ending.finditer(joined):
+            end = sign.end()
+            for begin, kind in _BY_ENDING.get(joined[end - 3 : end], ()):
+                if joined.endswith(begin, 0, end):
+                    yield end - len(begin), end, kind
+    for letter, known in _BY_LETTER.items():
+        if letter in joined:
+            for begin, kind in known:
+                start = joined.find(begin)
+                while start >= 0:
+                    yield start, start + len(begin), kind
+                    start = joined.find(begin, start + len(begin))
+
+
+def _key(lines: Lines, start: int, body: int, kind: Format) -> Span | None:
+    """The key that begins here, as it stands in the lines; None where there is none."""
+    text = lines.text
+    begin = start
+    if kind.before:
+        start = _before(text, start, kind)
+        if 4 * (begin - start) < 3 * kind.before:
+            return None
+    is_apart = kind.before or start == 0 or not _is_letter(text[start - 1]) or _begins_line(lines, start)
+    if not is_apart and body - start < _DISTINCTIVE:
+        return None
+    end = _end(lines, body, kind)
+    length = end - body
+    if length < (kind.least if is_apart else kind.whole):
+        return None
+    is_over_lines = bisect_left(lines.at, end) - bisect_right(lines.at, start) > 0
+    if is_over_lines and length < min(kind.whole, _LIKE_KEY):
+        return None
+    if (is_over_lines or not is_apart) and _ORDINARY.fullmatch(text, start if kind.before else body, end):
+        return None
+    return start, end
+
+
+def _end(lines: Lines, body: int, kind: Format) -> int:
+    text, at = lines.text, lines.at
+    below = bisect_left(at, body)
+    limit = at[below + _MOST_LINES] if below + _MOST_LINES < len(at) else len(text)
+    run = _RUNS[kind.letters].match(text, body, limit)
+    end = run.end() if run else body
+    joins = sorted(set(at[below : bisect_left(at, end)]))
+    taken = joins[0] if joins else end
+    is_long = end - body >= kind.whole
+    for first, last in pairwise((*joins, end)):
+        is_missing = is_long and first - body < kind.whole
+        fits = last != end or last - body == kind.whole or _ends_line(lines, last)
+        if not (is_missing and fits) and not _is_rest(lines, first, last):
+            break
+        taken = last
+    while taken > body and text[taken - 1] == ".":
+        taken -= 1
+    return taken
+
+
+def _is_rest(lines: Lines, first: int, last: int) -> bool:
+    """Whether what a line begins with looks like the rest of a key, and not like words."""
+    is_alone = last - first >= _SHORTEST_REST or _ends_line(lines, last)
+    return is_alone and not _ORDINARY.fullmatch(lines.text, first, last)
+
+
+def _before(text: str, start: int, kind: Format) -> int:
+    """Where the part of a key begins that stands before what it is known by."""
+    run = _RUNS[kind.letters].match(text[max(0, start - kind.before) : start][::-1])
+    return start - (run.end() if run else 0)
+
+
+def _is_letter(one: str) -> bool:
+    return one.isascii() and one.isalnum()
+
+
+def _begins_line(lines: Lines, place: int) -> bool:
+    return lines.at[bisect_right(lines.at, place) - 1] == place
+
+
+def _ends_line(lines: Lines, place: int) -> bool:
+    return place == len(lines.text) or _begins_line(lines, place)
