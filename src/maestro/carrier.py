@@ -2,9 +2,9 @@
 
 It never fails and never delays the agent: exit 0, nothing on stderr, a second for an answer. Only with `--wait` it
 stays until the daemon answers or is gone: its output is then the answer to a question on the agent's screen. Without
-a daemon the payload is kept in the spool and a daemon is started; both are bounded.
+a daemon the payload is kept in the spool, without secrets, and a daemon is started; both are bounded.
 
-Agents run this at every turn, so it imports nothing but what is built into Python.
+Agents run this at every turn, so while there is a daemon it imports nothing but what is built into Python.
 """
 
 import _signal  # type: ignore[import-not-found]  # typeshed has no stubs for it; `signal` itself brings enum: 3 ms
@@ -73,9 +73,11 @@ def _carry(words: list[str]) -> None:
             answer = answer[posix.write(1, answer) :]
     elif not _is_link(home + b"/daemon.sock"):
         # A link: this is a sandbox, which sees the daemon's door but has no place that outlives it.
-        kept = f"maestro-hook 1 {now // 1_000_000} {agent} {event} {len(payload)} ".encode() + session
-        _keep(home + b"/spool", delivery.encode(), kept + b"\n" + payload)
-        _start(home, now // 1_000_000_000 // _START_EVERY)
+        payload = _without_secrets(payload)
+        if payload and len(payload) <= _LONGEST:
+            kept = f"maestro-hook 1 {now // 1_000_000} {agent} {event} {len(payload)} ".encode() + session
+            _keep(home + b"/spool", delivery.encode(), kept + b"\n" + payload)
+            _start(home, now // 1_000_000_000 // _START_EVERY)
 
 
 def _stdin() -> bytes:
@@ -154,6 +156,18 @@ def _said(answer: bytes) -> bytes | None:
     return body if head[9:12] == b"200" else b""
 
 
+def _without_secrets(payload: bytes) -> bytes:
+    """The payload as it may lie on the disk. This imports what the way to a daemon need not wait for."""
+    sys.path.append(_package())
+    from maestro.hook_payload import without_secrets
+
+    return without_secrets(payload)
+
+
+def _package() -> str:
+    return __file__.rpartition("/")[0].rpartition("/")[0]
+
+
 def _keep(folder: bytes, name: bytes, content: bytes) -> None:
     """Into the spool, whole or not at all. The oldest make room: what is new says more of a session."""
     try:
@@ -193,11 +207,10 @@ def _start(home: bytes, period: int) -> None:
     for name in posix.listdir(folder):
         if name.startswith(b".start-") and name != mark:
             _remove(folder + name)
-    package = __file__.rpartition("/")[0].rpartition("/")[0]
     posix.posix_spawn(
         sys.executable,
         # -I: neither the agent's folder nor its PYTHONPATH says what `maestro` is.
-        (sys.executable, "-I", "-c", _START, package, home),
+        (sys.executable, "-I", "-c", _START, _package(), home),
         posix.environ,
         # The agent reads our output to its end: whoever outlives us must not hold it.
         file_actions=[

@@ -50,6 +50,7 @@ _ASSIGNMENT = re.compile(
     r"""("(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`[^`\n]*`?|[^\s"'`,;&]+)""",
     re.IGNORECASE,
 )
+_SECRET_NAME = re.compile(rf"{_NAME}\Z", re.IGNORECASE)
 # A secret, the name of a variable or a call of a function, a gap to be filled in.
 _SECRET_LIKE = re.compile(
     r"(?![/.~@])(?:[\w.+/=:%*!?@#^,()\[\]-]|~)*|\$\w+|\$\{\w+\}|<[\w -]+>|\{\{? ?[\w.]+ ?\}?\}[.!?)]*"
@@ -96,6 +97,11 @@ def redact(text: str) -> str:
             parts += [text[done:start], MARK]
         done = max(done, end)
     return "".join(parts) + text[done:]
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether whatever has this name is a secret."""
+    return _SECRET_NAME.search(name) is not None
 
 
 def _has_unseen(text: str) -> bool:

@@ -39,10 +39,11 @@ class WritesDown:
         at: int,
         waits: bool,
         listens: bool,
+        is_redacted: bool,
     ) -> bytes | None:
         await asyncio.sleep(payload.get("slow", 0))
         told = {"agent": agent, "event": event, "payload": payload, "session": session_id, "at": at}
-        self.write(**told, waits=waits, listens=listens)
+        self.write(**told, waits=waits, listens=listens, is_redacted=is_redacted)
         if payload.get("broken"):
             raise RuntimeError("as it was told")
         if payload.get("forever") and waits:

@@ -30,8 +30,10 @@ class Hears:
         at: int,
         waits: bool,
         listens: bool,
+        is_redacted: bool,
     ) -> bytes | None:
         assert not listens, "nobody is there any more"
+        assert is_redacted, "it lay on the disk"
         self.told.append((agent, event, payload, session_id, at, waits))
         if event == "Ours":
             raise NotFound("as it was told")

@@ -9,8 +9,13 @@ from typing import Final, Literal
 
 import msgspec
 
+from maestro.redact import MARK
+
 # Of a question that was kept: what was taken out of it may be more than a secret.
 HIDDEN: Final = "It holds a secret or control characters that are not kept, and perhaps a command among them."
+
+# Of a question that lay on the disk before anybody read it.
+REDACTED: Final = "Its hook told it while no daemon ran, so it was kept without what looks like a secret, and no screen has shown all of it."
 
 QuestionKind = Literal[
     "choice",  # one of several options
@@ -167,7 +172,24 @@ def _unread(words: Question, place: Question) -> str:
     """What neither sighting has: a hook has all that it tells, and may tell nothing of a plan."""
     if HIDDEN in (words.unread, place.unread):
         return HIDDEN
+    if words.unread == REDACTED:
+        return place.unread if _shows_all(place, words) else REDACTED
     return place.unread if words.kind == "plan" and not words.detail else words.unread
+
+
+def _shows_all(place: Question, words: Question) -> bool:
+    """Whether a screen shows every word that lacks something. It was read whole, then looked through for what could be
+    more than a secret, and only then redacted in the same way."""
+    shown = [squashed(one) for one in words_of(place)]
+    lacking = [squashed(one) for one in words_of(words) if MARK in one]
+    return all(any(one in whole for whole in shown) for one in lacking)
+
+
+def words_of(question: Question) -> tuple[str, ...]:
+    """Everything that is asked, offered and said in it."""
+    offered = (text for one in question.options for text in (one.label, one.description, one.preview))
+    own = (question.text, question.header, question.tool, question.detail, question.inputs, question.preamble)
+    return (*own, *offered, *(words for part in question.parts for words in words_of(part)))
 
 
 def settled(question: Question) -> Question:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.engine import Connection
 
+from maestro.agents.questions import HIDDEN
 from maestro.agents.questions import Question as Asked
 from maestro.coordinate import ALLOWED, Case, Earlier, History, Policy
 from maestro.coordinate.attention import over_budget
@@ -23,6 +24,7 @@ from maestro.ledger import decisions, escalations, precedents, prompts, question
 from maestro.ledger.facts import Decision, Place, Question, Session, Task
 from maestro.observe.digest import Digest, Shape
 from maestro.observe.observer import Observer
+from maestro.redact import MARK
 
 _LAST_TEXTS: Final = 5
 _TURN_TEXT: Final = 4000
@@ -117,7 +119,8 @@ class Cases:
             return None
         text = said[-1].text
         name = f"{session.id} {whole.last_activity_timestamp} {text}"
-        asked = stored(Asked(kind="free_text", text=text))
+        # A digest is redacted before it is cut: what stood there is not known any more, and may be more than a secret.
+        asked = stored(Asked(kind="free_text", text=text, unread=HIDDEN if MARK in text else ""))
         question = Question(
             id=TURN + hashlib.sha256(name.encode(errors="replace")).hexdigest()[:26].upper(),
             session_id=session.id,

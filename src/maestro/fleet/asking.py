@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from maestro.agents.occurrence import likeness
-from maestro.agents.questions import HIDDEN, is_same, merged, settled
+from maestro.agents.questions import HIDDEN, REDACTED, is_same, merged, settled, words_of
 from maestro.agents.questions import Question as Asked
 from maestro.agents.screen import Screen
 from maestro.ages import has_passed
@@ -20,7 +20,7 @@ from maestro.ledger import questions
 from maestro.ledger.facts import Question, Session
 from maestro.ledger.journal import Change, Journal
 from maestro.ledger.roles import HUMAN
-from maestro.redact import clean, hides, redact
+from maestro.redact import MARK, clean, hides, redact
 
 # A hook tells of a dialog before it is drawn: so long a screen without it means nothing.
 DRAWING_MS: Final = 1_500
@@ -139,6 +139,12 @@ def asked_of(question: Question) -> Asked:
 def fit(asked: Asked) -> Asked:
     """What is on a screen, as it is kept: what was kept is compared with this."""
     return msgspec.convert(stored(asked), Asked)
+
+
+def without_the_rest(asked: Asked) -> Asked:
+    """What a hook told, and what lay on the disk without its secrets: only a screen can show what these were."""
+    is_whole = not any(MARK in words for words in words_of(asked))
+    return asked if is_whole else msgspec.structs.replace(asked, unread=REDACTED)
 
 
 def told(question: Question | None) -> dict[str, Any]:

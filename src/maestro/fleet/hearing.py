@@ -10,7 +10,7 @@ import structlog
 from maestro.agents.hooks import Happening, HappeningKind, Payload, TellsModel
 from maestro.agents.registry import hooked_named
 from maestro.errors import NotFound
-from maestro.fleet.asking import Asking
+from maestro.fleet.asking import Asking, without_the_rest
 from maestro.fleet.channels import Channels
 from maestro.fleet.lookout import Lookout
 from maestro.fleet.panes import Notify
@@ -62,9 +62,10 @@ class Hearing:
         at: int,
         waits: bool,
         listens: bool,
+        is_redacted: bool = False,
     ) -> bytes | None:
         """Take in what a hook told. What it must print, if anything, where it still `listens`; with `waits` that may
-        take as long as the question is open."""
+        take as long as the question is open. `is_redacted`: secrets were taken out of it before."""
         try:
             hooked = hooked_named(agent)
         except NotFound:
@@ -80,7 +81,8 @@ class Hearing:
         await self._record(session, event, happening, at)
         question = None
         if happening.kind == "asked" and happening.question is not None:
-            question = await self._asking.heard(session, happening.question, happening.call_id, event)
+            asked = without_the_rest(happening.question) if is_redacted else happening.question
+            question = await self._asking.heard(session, asked, happening.call_id, event)
             self._channels.let_go(session.id, but=question.id)
         elif happening.kind in _ENDS_QUESTIONS:
             await self._asking.close(session.id, f"{event} {questions.SAID_SO}", call_id=happening.call_id)

@@ -9,6 +9,7 @@ from typing import Final
 from maestro.agents.questions import Question, is_same, squashed
 from maestro.agents.terminal import TellsCalls, Terminal
 from maestro.fleet.asking import fit
+from maestro.redact import MARK, redact
 
 _TAIL: Final = 1024 * 1024  # a call stands so far in front of its result, at most
 _MOST: Final = 16 * 1024 * 1024  # more than any agent writes in the seconds that proof is waited for
@@ -17,13 +18,18 @@ _MOST: Final = 16 * 1024 * 1024  # more than any agent writes in the seconds tha
 def same_prompt(told: str, *typed: str) -> bool:
     """Whether the agent means the text that was typed; it may trim and wrap it."""
     squashed = "".join(told.split())
-    return any(squashed == "".join(text.split()) for text in typed)
+    return any(squashed == "".join(text.split()) for text in _as_told(told, typed))
 
 
 def mentions(told: str, *typed: str) -> bool:
     """Whether the agent means a text that the typed one is a part of: it may have been taken with something else."""
     squashed = "".join(told.split())
-    return any("".join(text.split()) in squashed for text in typed)
+    return any("".join(text.split()) in squashed for text in _as_told(told, typed))
+
+
+def _as_told(told: str, typed: tuple[str, ...]) -> tuple[str, ...]:
+    """A hook's words that lay on the disk while no daemon ran are without secrets; so is what was typed, then."""
+    return (*typed, *map(redact, typed)) if MARK in told else typed
 
 
 def size_of(path: os.PathLike[str] | None) -> int:

@@ -40,6 +40,7 @@ class Ear(Protocol):
         at: int,
         waits: bool,
         listens: bool,
+        is_redacted: bool,
     ) -> bytes | None: ...
 
 
@@ -51,6 +52,7 @@ class Said(NamedTuple):
     payload: dict[str, Any]
     session_id: str | None
     at: int
+    is_redacted: bool = False  # it lay on the disk, where secrets were taken out of it
 
 
 class Spool:
@@ -128,6 +130,7 @@ class Spool:
             at=said.at,
             waits=waits,
             listens=listens,
+            is_redacted=said.is_redacted,
         )
 
 
@@ -154,7 +157,7 @@ def unpacked(content: bytes) -> Said | None:
         or not (at.isascii() and at.isdecimal() and agent and event)
     ):
         return None
-    return Said(agent, event, payload, session or None, int(at[:15]))
+    return Said(agent, event, payload, session or None, int(at[:15]), is_redacted=True)
 
 
 def _content(path: str) -> bytes:
