@@ -153,6 +153,8 @@ FORMATS: Final = (
     Format(("duffel_test_", "duffel_live_"), "A-Za-z0-9_=-", 30, 43),
     Format(("shippo_live_", "shippo_test_"), _HEX, 30, 40),
     Format(("flb_live_",), _ALNUM, 20, 20),
+    # Of any service, as a request has it.
+    Format(("Bearer ", "bearer ", "BEARER "), "A-Za-z0-9._~+/=-", 20, 20),
     # A JSON Web Token, and one that was encoded again.
     Format(("eyJ",), _DOTTED, 8, 60),
     Format(("ZXlK",), _BASE64, 40, 80),

@@ -170,7 +170,7 @@ def _key(lines: Lines, start: int, body: int, kind: Format) -> Span | None:
         return None
     if (is_over_lines or not is_apart) and _ORDINARY.fullmatch(text, start if kind.before else body, end):
         return None
-    return start, end
+    return (body if text[body - 1] in "= " else start), end  # the name of a value may stay
 
 
 def _end(lines: Lines, body: int, kind: Format) -> int:
@@ -185,7 +185,8 @@ def _end(lines: Lines, body: int, kind: Format) -> int:
     for first, last in pairwise((*joins, end)):
         is_missing = is_long and first - body < kind.whole
         fits = last != end or last - body == kind.whole or _ends_line(lines, last)
-        if not (is_missing and fits) and not _is_rest(lines, first, last):
+        is_like_words = _ORDINARY.fullmatch(text, first, last) is not None
+        if not (is_missing and (fits or not is_like_words)) and not _is_rest(lines, first, last):
             break
         taken = last
     while taken > body and text[taken - 1] == ".":
