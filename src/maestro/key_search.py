@@ -45,7 +45,8 @@ _LINE_ENDS: Final = "\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _MARGIN: Final = " \t|\\>\u2502\u2503\u2551\u258f\u2595\u23bf" + _LINE_ENDS
 _MOST_LINES: Final = 24  # that one key may be spread over
 _SHORTEST_REST: Final = 8  # of a key, on a line with other words
-_LIKE_KEY: Final = 16  # letters
+_LIKE_KEY: Final = 12  # letters
+_NAMED: Final = re.compile(r"[=:(][^\s]|[:(]")  # behind a name
 _WORD: Final = r"(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,15}|\d{1,6})"
 # Words, numbers and names made of them.
 _ORDINARY: Final = re.compile(rf"[_./=+-]*(?:{_WORD}(?:[_./=+-]+{_WORD})*)?[_./=+-]*")
@@ -195,9 +196,12 @@ def _end(lines: Lines, body: int, kind: Format) -> int:
 
 
 def _is_rest(lines: Lines, first: int, last: int) -> bool:
-    """Whether what a line begins with looks like the rest of a key, and not like words."""
+    """Whether what a line begins with looks like the rest of a key, and not like words, a path or a name."""
     is_alone = last - first >= _SHORTEST_REST or _ends_line(lines, last)
-    return is_alone and not _ORDINARY.fullmatch(lines.text, first, last)
+    if not is_alone or _ORDINARY.fullmatch(lines.text, first, last) or lines.text[first] in "/.~":
+        return False
+    is_value = "=" in lines.text[first:last].rstrip("=")
+    return not is_value and (_ends_line(lines, last) or _NAMED.match(lines.text, last) is None)
 
 
 def _before(text: str, start: int, kind: Format) -> int:

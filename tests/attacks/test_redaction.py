@@ -129,11 +129,24 @@ def test_our_own_documents_stay() -> None:
         assert redact(text) == text, name
 
 
+BELOW = [
+    *(
+        "Then I ran the tests.",
+        "- step two",
+        "src/app.py is next",
+        "README",
+        "1. First",
+        "/usr/lib64/x2y3/z4 is it",
+    ),
+    *("DB_HOST2=example", "export2names: yes", "run2tests(now)", "./scripts/x86_64.sh --v2"),
+]
+
+
 def test_what_stands_below_a_whole_key_stays() -> None:
     for kind in KINDS:
         key = made(kind, 1)
         name = key.removesuffix(secret_of(key))
-        for below in ("Then I ran the tests.", "- step two", "src/app.py is next", "README", "1. First"):
+        for below in BELOW:
             assert redact(f"I set {key}\n{below}") == f"I set {name}{MARK}\n{below}"
 
 
@@ -390,6 +403,7 @@ def test_without_its_screen_it_waits_for_the_human(stage: Stage) -> None:
     said = without_secrets(json.dumps(payload).encode())
     head = f"maestro-hook 1 {time.time_ns() // 1_000_000} scripted PermissionRequest {len(said)} {worker}\n"
     spool = Path(stage.maestro.home.path("spool"))
+    forbid_start(stage.maestro.home)  # which makes the folder, too
     stage.kill_daemon()
     (spool / f"{time.time_ns():020d}-1-x").write_bytes(head.encode() + said)
     questions = stage.maestro.daemon.call("GET", "/api/questions", query={"session": worker})

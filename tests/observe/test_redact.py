@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import made_keys
 
 from maestro.agents import Moment
 from maestro.observe.digest import Shape, entry_of
@@ -63,6 +64,31 @@ def test_ordinary_words_stay(text: str) -> None:
     assert redact(text) == text
 
 
+NOISE = ["", "\x1b[0m", "\u200b", "\x00", "\u202e", "\x9b31m", *made_keys.GAPS.values()]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["text", "prompt", "api_error"])
+@settings(max_examples=COUNT, deadline=None)
+@given(
+    key=st.builds(made_keys.made, st.sampled_from(sorted(made_keys.KINDS)), st.integers(0, 10**6)),
+    place=st.integers(0, 160),
+    before=st.integers(0, 5000),
+    after=st.integers(0, 300),
+    noise=st.sampled_from([*NOISE, *made_keys.BREAKS.values()]),
+    full=st.booleans(),
+    longest=st.none() | st.integers(20, 400),
+)
+def test_no_part_of_a_service_s_key_survives_any_cut(
+    kind: Any, key: str, place: int, before: int, after: int, noise: str, *, full: bool, longest: Any
+) -> None:
+    first = len(key) - len(made_keys.secret_of(key))
+    hidden = made_keys.split(key, noise, place if place > first else 0)
+    moment = Moment(kind, 0, "word " * (before // 5) + hidden + " word" * (after // 5))
+    shown = entry_of(moment, Shape(full=full, max_length=longest)).text
+    assert made_keys.leaked(key, shown) == []
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["text", "prompt", "api_error"])
 @settings(max_examples=COUNT, deadline=None)
@@ -70,7 +96,7 @@ def test_ordinary_words_stay(text: str) -> None:
     secret=st.sampled_from(SECRETS),
     before=st.integers(0, 5000),
     after=st.integers(0, 300),
-    noise=st.sampled_from(["", "\x1b[0m", "\u200b", "\x00", "\u202e", "\x9b31m"]),
+    noise=st.sampled_from(NOISE),
     full=st.booleans(),
     longest=st.none() | st.integers(20, 400),
 )
