@@ -25,7 +25,7 @@ from tests.support import forbid_start
 
 from maestro.agents import Moment
 from maestro.agents.hook_command import hook_command
-from maestro.agents.questions import REDACTED, Question, merged
+from maestro.agents.questions import HIDDEN, REDACTED, Question, merged
 from maestro.fleet.asking import fit, without_the_rest
 from maestro.hook_payload import without_secrets
 from maestro.key_formats import FORMATS, Format
@@ -172,14 +172,13 @@ REPEATED = [
 
 
 @pytest.mark.parametrize("part", REPEATED)
-@pytest.mark.parametrize("end", ["", "\x1b"])
-def test_a_long_text_takes_as_much_longer_as_it_is_longer(part: str, end: str) -> None:
+def test_a_long_text_takes_as_much_longer_as_it_is_longer(part: str) -> None:
     """Eight times the text: a square would take sixty-four times as long."""
 
     def took(size: int) -> float:
-        text = part * (size // len(part)) + end
+        text = part * (size // len(part)) + "\x1b"
         best = 1e9
-        for _ in range(3):
+        for _ in range(2):
             before = time.thread_time()
             redact(text)
             clean(text)
@@ -410,6 +409,19 @@ def test_without_its_screen_it_waits_for_the_human(stage: Stage) -> None:
     asked = [one["asked"] for one in questions if one["sessionId"] == worker]
     assert [one["unread"] for one in asked] == [REDACTED]
     assert MARK in asked[0]["detail"]
+
+
+def test_a_question_in_words_that_lost_some_is_the_humans(stage: Stage) -> None:
+    """A digest is redacted before anybody judges it: what stood there may be a command."""
+    plain = stage.spawn("plain", {"say": "The notes are written. Shall I go on with the tests?"})
+    lost = stage.spawn(
+        "lost", {"say": "Next is `grep password=$(reboot) notes`. Shall I run it?"}
+    )
+    case = case_of(stage, lost)["case"]
+    assert MARK in case["asked"]["text"]
+    assert case["asked"]["unread"] == HIDDEN
+    assert case["gate"]["verdict"] == "escalate"
+    assert case_of(stage, plain)["case"]["asked"].get("unread", "") == ""
 
 
 def is_kept(spool: Path, worker: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.made_keys import made
 
 from maestro.agents.registry import terminal_named
 from maestro.fleet.proof import lines_since, mentions, same_prompt, size_of, taken_since
@@ -28,6 +29,15 @@ from maestro.fleet.proof import lines_since, mentions, same_prompt, size_of, tak
 def test_the_same_prompt(told: str, same: bool) -> None:  # noqa: FBT001 - a table's column
     assert same_prompt(told, "Fix the login") is same
     assert same_prompt(told, "other", "Fix the login") is same
+
+
+def test_a_prompt_that_lay_on_the_disk_without_its_key() -> None:
+    """A hook tells of it while no daemon runs."""
+    typed = f"Log in with {made('github', 1)} now"
+    assert same_prompt("Log in with [redacted] now", "other", typed)
+    assert mentions("Before.\nLog in with [redacted] now", typed)
+    assert not same_prompt("Log in with [redacted] later", typed)
+    assert not same_prompt("Log in with [redacted] now", "Log in with the password now")
 
 
 @pytest.mark.parametrize(
