@@ -40,7 +40,7 @@ def step(where: str, answer: Answer) -> Step:
         ("claude 33_ask_multi_review", Answer((1, 3))),
         ("claude 43_ask_tabs_review", THREE),
         ("claude 45_ask_preview_digit2", Answer((2,))),
-        ("claude preview_notes_typed", Answer((2,), "it is wider")),
+        ("claude preview_notes_left", Answer((2,), "hi")),
         ("claude 02_onboarding_done_only", Answer((1,))),
         ("codex approval", Answer((1,))),
         ("codex plan", Answer((1,))),

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.patience import run
@@ -54,6 +54,16 @@ CLIS = {
         Cli("gemini", "0.61.0", "@google/gemini-cli", ".bin/gemini"),
     )
 }  # fmt: skip
+# Older versions that people still have; the walk is taken with them in a soak.
+OLDER = {
+    "claude": ("2.1.197",),
+    "codex": ("0.160.1", "0.149.0"),
+    "gemini": ("0.56.0",),
+}
+
+
+def older(name: str) -> list[Cli]:
+    return [replace(CLIS[name], version=version) for version in OLDER[name]]
 
 
 def installed(cli: Cli) -> Path:

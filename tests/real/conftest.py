@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 from tests.real import namespace
-from tests.real.clis import CLIS, Cli, NotInstalled, installed
+from tests.real.clis import CLIS, Cli, NotInstalled, installed, older
 from tests.real.fleet import RealFleet
 from tests.real.stub_api import StubApi
+from tests.support import SOAK
+
+from maestro.agents.registry import agent_named
+from maestro.agents.versions import Versioned
 
 _HERE = Path(__file__).parent
 # Steps that are not tried, because the CLI has no such thing.
@@ -26,8 +30,31 @@ NOT_THERE = {
 
 @pytest.fixture(scope="module")
 def cli(request: pytest.FixtureRequest) -> Cli:
-    """The CLI that the test file is named for; a file that is for several of them says so itself."""
-    return CLIS[request.path.stem.removeprefix("test_")]
+    """The CLI that the test file is named for, in a soak also older versions of it; a file for several CLIs says so itself."""
+    asked: Cli | None = getattr(request, "param", None)
+    return asked or CLIS[request.path.stem.removeprefix("test_")]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Takes the walk of a soak with older versions of its CLI, too."""
+    name = metafunc.module.__name__.rpartition("test_")[2]
+    if SOAK and name in CLIS and "fleet" in metafunc.fixturenames:
+        step = metafunc.function.__name__.removeprefix("test_")
+        pinned = pytest.param(CLIS[name], id=f"{name}-{CLIS[name].version}")
+        rows = [
+            pytest.param(one, id=f"{name}-{one.version}", marks=[pytest.mark.soak, *_expected(one, step)])
+            for one in older(name)
+        ]
+        metafunc.parametrize("cli", [pinned, *rows], indirect=True, scope="module")
+
+
+def _expected(cli: Cli, step: str) -> list[pytest.MarkDecorator]:
+    """A step fails where the CLI's own table says so, and nowhere else."""
+    agent = agent_named(cli.name)
+    assert isinstance(agent, Versioned)
+    [recorded] = [one for one in agent.versions if one.version == cli.version]
+    why = recorded.fails.get(step)
+    return [pytest.mark.xfail(strict=True, reason=why)] if why else []
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +122,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     }
     terminalreporter.section("the real CLIs, step by step")
     for (name, step), told in sorted(rows.items(), key=lambda row: row[0][0]):
-        who = f"{name} {CLIS[name].version}" if name in CLIS else name
+        who = f"{name} {CLIS[name].version}" if name in CLIS else name.replace("-", " ")
         terminalreporter.line(f"{who:<16} {step:<42} {told}")
     words = ("passed", "does not exist")
     holding, absent = (sum(told.startswith(word) for told in rows.values()) for word in words)

@@ -72,6 +72,10 @@ def test_status_while_it_works(fleet: RealFleet) -> None:
     walk.status_while_it_works(fleet)
 
 
+def test_its_hooks_tell(fleet: RealFleet) -> None:
+    walk.hooked(fleet)
+
+
 def test_permission_given(fleet: RealFleet) -> None:
     walk.answered(fleet, runs("touch given.txt"), "Choose 1", results=("no output",))
     assert (fleet.work / "given.txt").exists()
@@ -82,7 +86,7 @@ def test_a_waiting_coordinator_is_woken(fleet: RealFleet) -> None:
 
 
 def test_permission_refused(fleet: RealFleet) -> None:
-    walk.refused(fleet, runs("touch refused.txt"), "Choose 4")
+    walk.refused(fleet, runs("touch refused.txt"))
     assert not (fleet.work / "refused.txt").exists()
 
 

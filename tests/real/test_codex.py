@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.real import walk
 from tests.real.fleet import RealFleet
 from tests.real.turns import Failure, Used, calls, says
 from tests.real.walk import Asked
+
+from maestro.agents.codex.versions import without_shared_server
 
 DATABASE = {
     "id": "db",
@@ -57,6 +61,10 @@ def test_status_while_it_works(fleet: RealFleet) -> None:
     walk.status_while_it_works(fleet)
 
 
+def test_its_hooks_tell(fleet: RealFleet) -> None:
+    walk.hooked(fleet)
+
+
 def test_permission_given(fleet: RealFleet) -> None:
     walk.answered(fleet, runs("touch given.txt"), "Choose 1", results=("exited with code 0",))
     assert (fleet.work / "given.txt").exists()
@@ -67,7 +75,7 @@ def test_a_waiting_coordinator_is_woken(fleet: RealFleet) -> None:
 
 
 def test_permission_refused(fleet: RealFleet) -> None:
-    walk.refused(fleet, runs("touch refused.txt"), "Choose 3")
+    walk.refused(fleet, runs("touch refused.txt"))
     assert not (fleet.work / "refused.txt").exists()
 
 
@@ -140,7 +148,9 @@ def test_adopted_from_the_users_own_tmux(fleet: RealFleet) -> None:
         fleet,
         runs("touch adopted.txt"),
         "Choose 1",
-        "--no-daemon",
+        *without_shared_server(fleet.cli.version),
+        "--config",
+        f"projects={{{json.dumps(str(fleet.work))}={{trust_level='trusted'}}}}",  # older versions ask
         "--sandbox",
         "read-only",
         "--ask-for-approval",

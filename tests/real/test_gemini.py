@@ -90,6 +90,15 @@ def test_status_while_it_works(fleet: RealFleet) -> None:
     walk.status_while_it_works(fleet)
 
 
+def test_its_hooks_tell(fleet: RealFleet) -> None:
+    """It takes them from the person's own settings only."""
+    fleet.json("install", "gemini")
+    try:
+        walk.hooked(fleet)
+    finally:
+        fleet.json("uninstall", "gemini")
+
+
 def test_permission_given(fleet: RealFleet) -> None:
     walk.answered(fleet, runs("touch given.txt"), "Choose 1", results=("(empty)",))
     assert (fleet.work / "given.txt").exists()
@@ -100,7 +109,7 @@ def test_a_waiting_coordinator_is_woken(fleet: RealFleet) -> None:
 
 
 def test_permission_refused(fleet: RealFleet) -> None:
-    walk.refused(fleet, runs("touch refused.txt"), "Choose 3")
+    walk.refused(fleet, runs("touch refused.txt"))
     assert not (fleet.work / "refused.txt").exists()
 
 

@@ -128,6 +128,18 @@ def noticed(fleet: RealFleet, asked: Asked) -> None:
     assert (told["sessionId"], told["hasQuestion"], told["kind"]) == (session_id, True, asked.kind)
 
 
+def hooked(fleet: RealFleet) -> None:
+    """Its hooks tell that a turn is over."""
+    fleet.load(says("I was heard."))
+    session_id = fleet.spawn("say something")
+    told = fleet.until(
+        "a hook tells that the turn is over",
+        lambda: fleet.explain(session_id),
+        lambda told: ("hook", "turn_ended") in {(one["source"], one["rule"]) for one in told["evidence"]},
+    )
+    assert not [words for words in told["degraded"] if "hook" in words], told
+
+
 def refused_words(fleet: RealFleet, session_id: str, words: str) -> None:
     """Words beside an option that takes none are refused, and nothing is typed."""
     before = fleet.json("session", "prompts", session_id)
@@ -139,10 +151,12 @@ def refused_words(fleet: RealFleet, session_id: str, words: str) -> None:
     assert fleet.screen(session_id)["content"] == screen
 
 
-def refused(fleet: RealFleet, asked: Asked, words: str) -> None:
+def refused(fleet: RealFleet, asked: Asked) -> None:
     """A permission that is not given ends the turn, and is told as no longer asked."""
-    session_id, _ = seen(fleet, asked)
-    fleet.tell(session_id, words)
+    session_id, screen = seen(fleet, asked)
+    # Versions offer more or fewer lasting permissions before it.
+    no = next(n for n, option in enumerate(screen["options"], 1) if option["label"].startswith("No"))
+    fleet.tell(session_id, f"Choose {no}")
     fleet.until_status(session_id, "interrupted", "finished")
     assert not fleet.screen(session_id)["hasQuestion"]
 
@@ -336,8 +350,8 @@ def limited(fleet: RealFleet, failure: Failure, *, by_transcript: bool = True) -
     if by_transcript:
         fleet.until(
             "its limit is told",
-            lambda: fleet.digest(session_id)["stuck"],
-            lambda stuck: (stuck or {}).get("kind") == "limit",
+            lambda: fleet.digest(session_id),
+            lambda digest: (digest["stuck"] or {}).get("kind") == "limit",
         )
     fleet.until_status(session_id, "limited")
 

@@ -59,6 +59,7 @@ class LaunchRequest(msgspec.Struct, frozen=True, kw_only=True):
     spool: str = ""  # the session's folder for requests that its commands cannot send
     is_trusted: bool = False  # the person lets agents work in this folder: the CLI need not ask
     resume: bool = False
+    cli_version: str = ""  # of a CLI whose launch needs it; empty where it did not tell
 
 
 class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +78,13 @@ class OwnFolders(msgspec.Struct, frozen=True):
 
     writable: tuple[str, ...]
     protected: tuple[str, ...] = ()  # inside those, what runs commands in other sessions: to be read only
+
+
+@runtime_checkable
+class LaunchedByVersion(Protocol):
+    """A CLI whose versions take different flags; it is asked which one it is before it is launched."""
+
+    version_command: str  # the program that tells
 
 
 @runtime_checkable

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import msgspec
 
 import maestro
-from maestro.agents.launch import Launcher, LaunchPlan, LaunchRequest, require_value
+from maestro.agents.installed import known_version
+from maestro.agents.launch import LaunchedByVersion, Launcher, LaunchPlan, LaunchRequest, require_value
 from maestro.agents.project_files import ActsOnProject
 from maestro.agents.registry import (
     agent_named,
@@ -187,6 +188,7 @@ class Crew(Roll):
                 spool=self.spools.path(session.id),
                 is_trusted=await asyncio.to_thread(self._trusts, session),
                 resume=resume,
+                cli_version=await asyncio.to_thread(self._version_of, launcher, session, request),
             )
         )
         if plan.transcript_id is None and session.transcript_id is not None:
@@ -218,6 +220,14 @@ class Crew(Roll):
         origin = session.worktree.project if session.worktree else session.cwd
         trust = ProjectTrust(self.home.root, find_root(origin).folder, os.environ)
         return trust.trusts_folder(agent, session.cwd)
+
+    def _version_of(self, launcher: Launcher, session: Session, request: Spawn) -> str:
+        """Asks the CLI for its version, where that decides how it is launched; without the session's token."""
+        if not isinstance(launcher, LaunchedByVersion):
+            return ""
+        env = caller_environment(request.environment, launcher)
+        now = self.journal.clock()
+        return known_version(self.home.root, launcher.version_command, env, session.cwd, now=now)
 
     async def _pane_for(
         self,

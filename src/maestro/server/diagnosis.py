@@ -5,18 +5,18 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
-import re
 import shutil
 import sqlite3
 import stat
-import subprocess
 import sys
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from maestro import errors
 from maestro import home as homes
-from maestro.agents.registry import terminal_named
+from maestro.agents.installed import SECONDS, Installed, ask
+from maestro.agents.survey import Surveyed, survey
+from maestro.agents.versions import Outlook, Part, numbers
 from maestro.server import lifecycle
 from maestro.server.client import Daemon
 
@@ -29,7 +29,6 @@ _AGENTS = {
 }
 _OLDEST_TMUX = (3, 2)
 _SAFE_SQLITE = (3, 51, 3)
-_VERSION_SECONDS = 10
 _HEALTH_SECONDS = 10.0
 # Variables by which a command speaks to another daemon than this home's, or in the name of a session.
 _ELSEWHERE = {
@@ -47,14 +46,15 @@ class Finding(NamedTuple):
     remedy: str = ""
 
 
-def examine(env: Mapping[str, str]) -> list[Finding]:
+def examine(env: Mapping[str, str], *, seconds: float = SECONDS) -> list[Finding]:
+    """Looks at everything; a program gets so many seconds to say its version."""
     home = homes.locate(env)
     return [
         _python(),
         _bytecode(),
         _sqlite(),
-        _tmux(env),
-        *(_agent(name, install, env) for name, install in _AGENTS.items()),
+        _tmux(env, seconds),
+        *_agents(env, seconds),
         *_home(home),
         _space(home),
         _daemon(home, env),
@@ -89,32 +89,67 @@ def _sqlite() -> Finding:
     return Finding("sqlite", "ok", version)
 
 
-def _tmux(env: Mapping[str, str]) -> Finding:
-    path = shutil.which("tmux", path=env.get("PATH"))
-    if not path:
+def _tmux(env: Mapping[str, str], seconds: float) -> Finding:
+    found = ask("tmux", lifecycle.scrubbed(env), "/", flag="-V", seconds=seconds)
+    if found.fault == "missing":
         return Finding("tmux", "fail", "not found", "Install tmux 3.2 or newer with your package manager.")
-    words = _first_line([path, "-V"], env)
-    number = re.search(r"(\d+)\.(\d+)", words)
-    if number and (int(number[1]), int(number[2])) < _OLDEST_TMUX:
-        return Finding("tmux", "fail", words, "Install tmux 3.2 or newer.")
-    return Finding("tmux", "ok", words)
+    if found.fault in {"slow", "fails"}:
+        return _unanswered("tmux", found, "tmux -V")
+    if found.version and numbers(found.version)[:2] < _OLDEST_TMUX:
+        return Finding("tmux", "fail", found.words, "Install tmux 3.2 or newer.")
+    return Finding("tmux", "ok", found.words)
 
 
-def _agent(name: str, install: str, env: Mapping[str, str]) -> Finding:
-    path = shutil.which(name, path=env.get("PATH"))
-    if not path:
-        return Finding(name, "warn", "not found", f"To use it: {install}")
-    said = _first_line([path, "--version"], env)
-    terminal, number = terminal_named(name), re.search(r"\d+(?:\.\d+)+", said)
-    if terminal is not None and number and number[0] not in terminal.recorded_versions:
-        known = ", ".join(terminal.recorded_versions)
+def _agents(env: Mapping[str, str], seconds: float) -> list[Finding]:
+    return [_agent(one) for one in survey(_AGENTS, lifecycle.scrubbed(env), os.getcwd(), seconds=seconds)]
+
+
+def _agent(one: Surveyed) -> Finding:
+    found = one.installed
+    if found.fault == "missing":
+        return Finding(one.name, "warn", "not found", f"To use it: {_AGENTS[one.name]}")
+    if found.fault in {"slow", "fails"}:
+        return _unanswered(one.name, found, f"{one.name} --version")
+    if one.outlook is None:
+        said = f"says “{found.words}” and no version" if found.words else "says no version"
         return Finding(
-            name,
+            one.name,
             "warn",
-            f"{said} at {path}: its screens were recorded on {known}, so they may be misread",
-            f"Compare what `maestro agents read-screen {name}` says with what you see, and report a difference.",
+            f"{found.path} {said}: what works with it is not known",
+            f"See which program that is, or install it: {_AGENTS[one.name]}",
         )
-    return Finding(name, "ok", f"{said} at {path}")
+    words = f"{found.words} at {found.path}: {_verdict(one.outlook)}"
+    if one.outlook.is_recorded and all(works.state == "yes" for works in one.outlook.parts.values()):
+        return Finding(one.name, "ok", words)
+    if one.outlook.is_recorded:
+        return Finding(one.name, "warn", words, "`maestro agents list` says why.")
+    return Finding(
+        one.name,
+        "warn",
+        words,
+        f"Compare what `maestro agents read-screen {one.name}` says with what you see, and report a difference.",
+    )
+
+
+def _verdict(seen: Outlook) -> str:
+    """Says whether it can be launched, read and typed at, and what else falls short."""
+    parts: tuple[tuple[Part, str], ...] = (("launch", "launched"), ("read", "read"), ("type", "typed at"))
+    able = ", ".join(f"{word}: {seen.parts[part].state}" for part, word in parts)
+    less = [
+        f"{part} {works.state}"
+        for part, works in seen.parts.items()
+        if works.state != "yes" and part not in {"launch", "read", "type"}
+    ]
+    return "; ".join(filter(None, (seen.words, able, ", ".join(less) if seen.is_recorded else "")))
+
+
+def _unanswered(check: str, found: Installed, command: str) -> Finding:
+    """A program that takes its time may work; one that fails does not."""
+    if found.fault == "slow":
+        return Finding(
+            check, "warn", f"slow: {found.words} at {found.path}", f"See how long it takes: time {command}"
+        )
+    return Finding(check, "fail", f"{found.path} does not run: {found.words}", f"See what it says: {command}")
 
 
 def _home(home: homes.Home) -> list[Finding]:
@@ -193,21 +228,3 @@ def _running_daemon(home: homes.Home, env: Mapping[str, str]) -> Finding:
     except errors.MaestroError as error:
         return Finding("daemon", "fail", f"pid {pid} does not answer: {error.message}", error.hint)
     return Finding("daemon", "ok", f"running, pid {pid}")
-
-
-def _first_line(command: list[str], env: Mapping[str, str]) -> str:
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_VERSION_SECONDS,
-            env=lifecycle.scrubbed(env),
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"does not run ({type(error).__name__})"
-    lines = (done.stdout.strip() or done.stderr.strip()).splitlines()
-    return lines[0] if lines else f"exit {done.returncode}"

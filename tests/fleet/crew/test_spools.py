@@ -79,7 +79,9 @@ class Worker:
 def maestro(shared_maestro: Maestro) -> Iterator[Maestro]:
     programs = shared_maestro.place / "clis"
     programs.mkdir(exist_ok=True)
-    (programs / "codex").write_text("#!/bin/sh\nexec sleep 3600\n")
+    (programs / "codex").write_text(
+        "#!/bin/sh\ncase $1 in --version) echo 0.166.0; exit;; esac\nexec sleep 3600\n"
+    )
     (programs / "codex").chmod(0o755)
     path = f"{programs}:{shared_maestro.env['PATH']}"
     yield replace(shared_maestro, env=shared_maestro.env | {"PATH": path})

@@ -24,6 +24,7 @@ def plan(agent: str, **options: object) -> LaunchPlan:
         "cwd": "/work",
         "folder": "/m/sessions/sess_1",
         "env": {"HOME": "/h"},
+        "cli_version": "0.166.0" if agent == "codex" else "",
     }
     return launcher_named(agent).launch(LaunchRequest(**given | options))  # type: ignore[arg-type]  # a test's keywords
 
@@ -50,6 +51,14 @@ def test_a_new_session(agent: str, argv: tuple[str, ...]) -> None:
 )
 def test_a_session_that_is_opened_again_has_no_first_prompt(agent: str, argv: tuple[str, ...]) -> None:
     assert plan(agent, first_prompt="Begin", resume=True).argv == argv
+
+
+@pytest.mark.parametrize(
+    ("version", "flags"), [("0.149.0", ()), ("", ("--config", "features.daemon_auto_start=false"))]
+)
+def test_codex_gets_no_flag_that_its_version_may_not_know(version: str, flags: tuple[str, ...]) -> None:
+    assert plan("codex", first_prompt="Begin", cli_version=version).argv == ("codex", *flags, "--", "Begin")
+    assert plan("codex", resume=True, cli_version=version).argv == ("codex", "resume", *flags, ID)
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])

@@ -10,9 +10,10 @@ from maestro.agents.claude.launch import Launching
 from maestro.agents.claude.screen import Screens
 from maestro.agents.claude.settings import Settings
 from maestro.agents.claude.transcript import Transcripts
+from maestro.agents.claude.versions import Versions
 
 
-class Claude(Transcripts, Calls, Launching, Headlessly, Screens, Keys, Hooks, Settings):
+class Claude(Transcripts, Calls, Launching, Headlessly, Screens, Keys, Hooks, Settings, Versions):
     pass
 
 

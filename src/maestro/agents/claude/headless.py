@@ -20,6 +20,7 @@ from maestro.agents.headless import (
     joined,
     silence,
     since,
+    usage_numbers,
 )
 from maestro.agents.limits import is_limit, resets_at
 from maestro.agents.records import Record, count_of, list_of, object_of, parse, text_of
@@ -39,6 +40,7 @@ _SESSION_VARIABLES = (
     "CLAUDE_PID", "CLAUDE_PROJECT_DIR",
 )  # fmt: skip
 _NO_SUCH_TOOL = "No such tool available: "
+_KEPT_OUT = (" is disabled", " is not enabled")  # 2.1.325, 2.1.197
 
 
 class Headlessly:
@@ -189,7 +191,11 @@ def _denials(result: Record, records: list[Record]) -> tuple[Denial, ...]:
         if record.get("type") == "user":
             for block in map(object_of, list_of(object_of(record.get("message")).get("content"))):
                 words = text_of(block.get("content"))
-                if block.get("is_error") and _NO_SUCH_TOOL in words and " is disabled" in words:
+                if (
+                    block.get("is_error")
+                    and _NO_SUCH_TOOL in words
+                    and any(kept in words for kept in _KEPT_OUT)
+                ):
                     found.append(Denial(words.split(_NO_SUCH_TOOL, 1)[1].split(".", 1)[0]))
     return tuple(found)
 
@@ -221,19 +227,30 @@ def _totals(record: Record, cost: str = "total_cost_usd") -> Counters:
 
 def _counters(result: Record, request: RunRequest) -> tuple[Counters, bool]:
     totals = _totals(result)
+    if request.resume and _is_of_run(totals, _own_usage(result, "")):
+        return totals, False
     if not request.resume or request.before is not None or len(totals.models) != 1:
         return since(totals, request)
     # `usage` is of this run alone; what it cost is not told apart from what went before.
+    return Counters((_own_usage(result, totals.models[0].model),), None), False
+
+
+def _own_usage(result: Record, model: str) -> ModelUsage:
     usage = object_of(result.get("usage"))
-    own = ModelUsage(
-        totals.models[0].model,
+    return ModelUsage(
+        model,
         input=count_of(usage.get("input_tokens")),
         output=count_of(usage.get("output_tokens")),
         cached=count_of(usage.get("cache_read_input_tokens")),
         cache_write=count_of(usage.get("cache_creation_input_tokens")),
         thinking=count_of(object_of(usage.get("output_tokens_details")).get("thinking_tokens")),
     )
-    return Counters((own,), None), False
+
+
+def _is_of_run(totals: Counters, own: ModelUsage) -> bool:
+    """Whether the totals are of this run alone, as 2.1.197 tells them: they say what the run's own usage says."""
+    counted = [sum(numbers) for numbers in zip(*map(usage_numbers, totals.models), strict=True)]
+    return counted[:4] == list(usage_numbers(own)[:4])
 
 
 def _dollars(value: object) -> float | None:

@@ -36,6 +36,7 @@ _NO_FIELD: Final = Cannot("This dialog has no field for words.")
 _SUBMIT: Final = Step("submit the answers", keys=("1",), is_final=True)
 _SEND: Final = Step("send the answer", keys=("Enter",), is_final=True)
 _LEAVE_FIELD: Final = Step("leave the field for words", keys=("Up",), undoes=True)
+_LEAVE_NOTES: Final = Step("leave the notes", keys=("Escape",), undoes=True)
 _GO_BACK: Final = Step("go back to a question without an answer", keys=("Left",), undoes=True)
 
 
@@ -160,18 +161,22 @@ def _step_of_choice(question: Question, answer: Answer) -> Step | Cannot:
 
 
 def _step_of_notes(question: Question, option: Option, text: str) -> Step | Cannot:
-    """Options with previews take notes: Enter chooses the option under the cursor, with what stands there."""
+    """Options with previews take notes: Enter chooses the option under the cursor, with what stands there.
+
+    Only once the notes are left: from inside them, 2.1.197 sends the notes and no option."""
+    if question.typed and (
+        not option.is_current or not text or not field_holds(question.typed, text, _PASTED)
+    ):
+        return _OTHER_WORDS
     if question.stage != "typing":
         if question.typed:
-            return _OTHER_WORDS
+            return _SEND
         if not option.is_current:
             return Step(f"go to {option.label!r}", keys=(str(option.number),))
         return Step("open the notes", keys=("n",))
     if not option.is_current or not text:
         return _OTHER_WORDS
-    if not question.typed:
-        return _type(text)
-    return _SEND if field_holds(question.typed, text, _PASTED) else _OTHER_WORDS
+    return _LEAVE_NOTES if question.typed else _type(text)
 
 
 def _step_of_words(question: Question, text: str) -> Step | Cannot:

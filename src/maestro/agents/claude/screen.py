@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from maestro.agents.claude import approvals, dialogs
 from maestro.agents.claude.layout import SIGN, Layout, layout
+from maestro.agents.claude.versions import VERSIONS
 from maestro.agents.questions import Question
 from maestro.agents.screen import Capture, Rule, Screen, ScreenState, first_match
 from maestro.agents.terminal import TitleReading
@@ -53,7 +54,7 @@ _DIALOGS: Final[Mapping[str, re.Pattern[str]]] = {
 
 
 class Screens:
-    recorded_versions: tuple[str, ...] = ("2.1.197", "2.1.325")
+    recorded_versions: tuple[str, ...] = tuple(one.version for one in VERSIONS)
     # 2.1.197 turns a spinner in its title while it works; 2.1.325 shows ✳ whatever it does.
     title_globs: Mapping[str, ScreenState] = {"⠂ *": "working", "⠐ *": "working"}
 

@@ -11,9 +11,10 @@ from maestro.agents.codex.screen import Screens
 from maestro.agents.codex.servers import Servers
 from maestro.agents.codex.settings import Settings
 from maestro.agents.codex.transcript import Transcripts
+from maestro.agents.codex.versions import Versions
 
 
-class Codex(Transcripts, Calls, Launching, Headlessly, Servers, Settings, Screens, Keys, Hooks):
+class Codex(Transcripts, Calls, Launching, Headlessly, Servers, Settings, Screens, Keys, Hooks, Versions):
     pass
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from maestro.agents import Environment
 from maestro.agents.codex.hooks import session_flags
+from maestro.agents.codex.versions import without_shared_server
 from maestro.agents.files import config_folder
 from maestro.agents.launch import LaunchPlan, LaunchRequest, Mode, OwnFolders, opening
 from maestro.errors import InvalidInput
@@ -38,11 +39,11 @@ class Launching:
     needs_trust: bool = False  # it leaves out what an untrusted folder brings
     inner_variables: tuple[str, ...] = ("CODEX_SANDBOX", "CODEX_THREAD_ID")
     launch_variables: tuple[str, ...] = _LAUNCH_VARIABLES
+    version_command: str = "codex"
 
     def launch(self, request: LaunchRequest) -> LaunchPlan:
         first = opening(request)
-        # --no-daemon: a server that other sessions share has their environment, and outlives this one.
-        flags = ["--no-daemon"]
+        flags = [*without_shared_server(request.cli_version)]
         if request.is_trusted:
             # A quoted key of TOML is written as a JSON string is.
             flags += [

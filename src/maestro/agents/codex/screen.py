@@ -12,6 +12,7 @@ from typing import Final
 
 from maestro.agents.codex import dialogs
 from maestro.agents.codex.layout import SIGN, Layout, last_line_above, layout, paragraph_start
+from maestro.agents.codex.versions import VERSIONS
 from maestro.agents.screen import Capture, Rule, Screen, ScreenState, first_match
 from maestro.agents.terminal import TitleReading
 
@@ -42,7 +43,7 @@ _DIALOGS: Final[Mapping[str, re.Pattern[str]]] = {
 
 
 class Screens:
-    recorded_versions: tuple[str, ...] = ("0.166.0",)
+    recorded_versions: tuple[str, ...] = tuple(one.version for one in VERSIONS)
     title_globs: Mapping[str, ScreenState] = {
         f"[{_SPINNER}] *": "working",
         "[[] ? ] Action Required*": "question",

@@ -10,9 +10,10 @@ from maestro.agents.gemini.launch import Launching
 from maestro.agents.gemini.screen import Screens
 from maestro.agents.gemini.settings import Settings
 from maestro.agents.gemini.transcript import Transcripts
+from maestro.agents.gemini.versions import Versions
 
 
-class Gemini(Transcripts, Calls, Launching, Headlessly, Settings, Screens, Keys, Hooks):
+class Gemini(Transcripts, Calls, Launching, Headlessly, Settings, Screens, Keys, Hooks, Versions):
     pass
 
 

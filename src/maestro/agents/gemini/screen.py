@@ -8,6 +8,7 @@ from typing import Final
 
 from maestro.agents.gemini import dialogs
 from maestro.agents.gemini.layout import Layout, layout
+from maestro.agents.gemini.versions import VERSIONS
 from maestro.agents.questions import Question
 from maestro.agents.screen import Capture, Rule, Screen, ScreenState, first_match
 from maestro.agents.terminal import TitleReading
@@ -36,7 +37,7 @@ _DIALOGS: Final[Mapping[str, re.Pattern[str]]] = {
 
 
 class Screens:
-    recorded_versions: tuple[str, ...] = ("0.61.0",)
+    recorded_versions: tuple[str, ...] = tuple(one.version for one in VERSIONS)
     title_globs: Mapping[str, ScreenState] = {
         "◇ *": "idle",
         "✦ *": "working",

@@ -24,6 +24,7 @@ from maestro.agents.questions import Answer
 from maestro.agents.screen import Capture, Screen, ScreenState
 from maestro.agents.scripted.headless import ALLOWED, Headlessly, require_allowed
 from maestro.agents.terminal import Cannot, Step, Submission, Terminal, TitleReading
+from maestro.agents.versions import Recorded
 from maestro.errors import InvalidInput
 
 MODULE: Final = "maestro.testing.scripted_agent"
@@ -54,6 +55,7 @@ class Scripted(Headlessly, Claude):
         *CODEX.recorded_versions,
         *GEMINI.recorded_versions,
     )
+    versions: tuple[Recorded, ...] = ()  # it has those of Maestro itself
     title_globs: Mapping[str, ScreenState] = {
         **Claude.title_globs,
         **CODEX.title_globs,
