@@ -57,6 +57,22 @@ def test_first_prompt(fleet: RealFleet) -> None:
     )
 
 
+def test_a_version_that_it_does_not_tell(fleet: RealFleet) -> None:
+    """It is launched by what every version takes."""
+    folder = fleet.work.parent / "silent"
+    folder.mkdir()
+    program = folder / fleet.cli.name
+    real = fleet.cli.bin / fleet.cli.name
+    program.write_text(f'#!/bin/sh\ncase $1 in --version) exit 1;; esac\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    path = fleet.env["PATH"]
+    fleet.env["PATH"] = f"{folder}:{path}"
+    try:
+        walk.at_rest(fleet)
+    finally:
+        fleet.env["PATH"] = path
+
+
 def test_status_while_it_works(fleet: RealFleet) -> None:
     walk.status_while_it_works(fleet)
 

@@ -27,6 +27,7 @@ PARTS: Final[Mapping[Part, str]] = {
 # Every step of the walk, and the part of the work that it shows. Where a part's first step fails, the part does not work.
 STEPS: Final[Mapping[str, Part]] = {
     "first_prompt": "launch",
+    "a_version_that_it_does_not_tell": "launch",
     "trust": "launch",
     "adopted_from_the_users_own_tmux": "launch",
     "status_while_it_works": "read",
