@@ -19,7 +19,7 @@ def describe(parser: Parser) -> None:
 
 
 def _attach(arguments: Namespace) -> None:
-    fleet = the_fleet(Daemon(os.environ), arguments.fleet, running=True)
+    fleet = the_fleet(Daemon(os.environ), arguments.fleet, running=True, option="maestro attach NAME")
     from maestro.fleet.tmux import attach_argv
 
     argv = attach_argv(fleet["socket"], fleet["name"])

@@ -64,6 +64,7 @@ def _coordinate(arguments: Namespace) -> int:
 _ENDS = {
     "all done": "All workers are done.",
     "idle": "Nothing happened for too long.",
+    "fleet ended": "The fleet has ended.",
     "stopped": "Stopped.",
     "once": "",
 }

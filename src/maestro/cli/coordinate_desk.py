@@ -66,6 +66,10 @@ class OverSocket:
             self._scope["managed"] = list(managed)
         self._names: dict[str, str] = {}
 
+    def fleet_runs(self) -> bool:
+        fleets = self._daemon.call("GET", "/api/fleets")
+        return any(one["running"] for one in fleets if one["name"] == self._scope["fleet"])
+
     def wait(self, seconds: float, *, handled: bool) -> dict[str, Any]:
         body = {
             **self._scope,
@@ -226,13 +230,15 @@ class Oversight:
 
     def write_debrief(self, why: str) -> str:
         daemon = self._daemon
+        since = self._socket.decisions(self._since)
+        # Sessions of a fleet that was taken down are in no pane any more.
+        known = {one["id"] for one in self._fleet["sessions"]} | {one["sessionId"] for one in since}
         sessions = [
             one
             for one in daemon.call("GET", "/api/sessions")
-            if (one["place"] or {}).get("fleet") == self._fleet["name"]
+            if (one["place"] or {}).get("fleet") == self._fleet["name"] or one["id"] in known
         ]
         tasks = {task for one in sessions for task in one["taskIds"]}
-        since = self._socket.decisions(self._since)
         hours = max(1, now_ms() - self._began) / 3_600_000
         text = debrief(
             began=self._began,

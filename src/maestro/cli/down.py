@@ -21,7 +21,7 @@ def describe(parser: Parser) -> None:
 
 def _down(arguments: Namespace) -> None:
     daemon = Daemon(os.environ)
-    fleet = the_fleet(daemon, arguments.fleet)
+    fleet = the_fleet(daemon, arguments.fleet, option="maestro down NAME")
     ended = daemon.call("POST", f"/api/fleets/{fleet['name']}/down", timeout=600)
     if wants_json(arguments):
         render.print_json(ended)

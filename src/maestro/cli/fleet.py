@@ -7,6 +7,7 @@ import os
 from maestro import errors
 from maestro.cli import render
 from maestro.cli.parser import Parser, add_verb, wants_json
+from maestro.fleet.meant import meant
 from maestro.server.client import Daemon
 
 TYPE_CHECKING = False
@@ -44,21 +45,26 @@ def describe(parser: Parser) -> None:
         )
 
 
-def the_fleet(daemon: Daemon, wanted: str | None, *, running: bool = False) -> dict[str, Any]:
-    """The fleet that is meant: the named one, or the only one."""
-    fleets: list[dict[str, Any]] = daemon.call("GET", "/api/fleets")
-    chosen = [one for one in fleets if one["name"] == wanted] if wanted else fleets
-    if running:
-        chosen = [one for one in chosen if one["running"]]
+def the_fleet(
+    daemon: Daemon, wanted: str | None, *, running: bool = False, option: str = "--fleet NAME"
+) -> dict[str, Any]:
+    """The fleet that is meant: the named one, or the only one. `option`: how this command takes the name of one."""
+    fleets: dict[str, dict[str, Any]] = {one["name"]: one for one in daemon.call("GET", "/api/fleets")}
+    alive = [name for name, one in fleets.items() if one["running"]]
+    if wanted:
+        chosen = [wanted] if wanted in (alive if running else fleets) else []
+    else:
+        guests = [name for name, one in fleets.items() if one["isGuest"]]
+        chosen = meant(list(fleets), alive, guests, dead_too=not running)
     if len(chosen) == 1:
-        return chosen[0]
-    names = ", ".join(one["name"] for one in fleets) or "none"
+        return fleets[chosen[0]]
     if not chosen:
+        names = ", ".join(fleets) or "none"
         raise errors.NotFound(
             f"There is no {'running ' if running else ''}fleet{f' “{wanted}”' if wanted else ''}.",
             hint=f"Fleets: {names}. `maestro up` and `maestro session spawn` start one.",
         )
-    raise errors.InvalidInput(f"Which fleet? There are {names}.", hint="Name one.")
+    raise errors.InvalidInput(f"Which fleet? There are {', '.join(chosen)}.", hint=f"Name one: {option}")
 
 
 def _status(arguments: Namespace) -> None:

@@ -17,10 +17,11 @@ from maestro.coordinate.interruptible import run_interruptibly
 from maestro.coordinate.log import CoordinateLog
 from maestro.coordinate.log_entries import entry, heartbeat
 from maestro.coordinate.notices import Notices
+from maestro.errors import MaestroError
 
 CARE_SECONDS: Final = 30.0
 
-Reason = Literal["once", "all done", "idle", "stopped"]
+Reason = Literal["once", "all done", "idle", "stopped", "fleet ended"]
 
 
 class Ended(NamedTuple):
@@ -31,6 +32,7 @@ class Ended(NamedTuple):
 class Daemon(Protocol):
     """What the loop asks of the daemon."""
 
+    def fleet_runs(self) -> bool: ...
     def wait(self, seconds: float, *, handled: bool) -> dict[str, Any]: ...
     def let_go(self, *, handled: bool) -> None: ...
     def consider(self, session_id: str) -> dict[str, Any]: ...
@@ -78,9 +80,15 @@ class Loop:
         self._cared = clock() - self._care_seconds
 
     def run(self, *, once: bool = False) -> Ended:
-        """Go on until all is done, the fleet is idle for too long, or whoever runs it stops it."""
+        """Go on until all is done, the fleet is idle for too long or is taken down, or whoever runs it stops it."""
         while True:
-            ended = self.step(once=once)
+            try:
+                ended = self.step(once=once)
+            except MaestroError:
+                # Whatever was asked of a fleet that is taken down meanwhile fails, each in its own way.
+                if self._daemon.fleet_runs():
+                    raise
+                ended = "fleet ended"
             if ended is not None:
                 return Ended(ended, self._engagements)
 
@@ -118,8 +126,13 @@ class Loop:
                 return waited
 
     def finish(self) -> None:
-        """Let go of what it is engaged with, and write down what was decided while it waited."""
-        self._daemon.let_go(handled=self._handled)
+        """Let go of what it is engaged with, and write down what was decided while it waited. With a fleet that has ended,
+        its panes and who was engaged with them are gone."""
+        try:
+            self._daemon.let_go(handled=self._handled)
+        except MaestroError:
+            if self._daemon.fleet_runs():
+                raise
         self._handled = False
         self.catch_up()
 

@@ -25,6 +25,7 @@ class Fleets:
         self._fleets: dict[str, PaneStates] = {}
         # Held while a fleet's server is reached or ended, so that neither comes into the middle of the other.
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._ending: set[str] = set()
         self._closed = False
 
     def socket(self, fleet: str) -> str:
@@ -39,7 +40,9 @@ class Fleets:
         return sorted({*own, *self.guests.names()})
 
     def runs(self, fleet: str) -> bool:
-        """Whether a tmux server answers at the fleet's socket."""
+        """Whether a tmux server answers at the fleet's socket. One that is being ended may still do so, and fails."""
+        if fleet in self._ending:
+            return False
         try:
             with socket.socket(socket.AF_UNIX) as knocking:
                 knocking.connect(self.socket(fleet))
@@ -123,14 +126,18 @@ class Fleets:
             )
         async with self._turns[fleet]:
             reached = await self._running(fleet)
-            states = self._fleets.pop(fleet, None)
-            if states is not None:
-                states.tmux.on_change = lambda: None
-                await states.close()
-            if reached is not None:
-                await reached.tmux.kill_server()
-            if os.path.exists(self.socket(fleet)):  # noqa: ASYNC240 - one look at a local file
-                os.unlink(self.socket(fleet))
+            self._ending.add(fleet)
+            try:
+                states = self._fleets.pop(fleet, None)
+                if states is not None:
+                    states.tmux.on_change = lambda: None
+                    await states.close()
+                if reached is not None:
+                    await reached.tmux.kill_server()
+                if os.path.exists(self.socket(fleet)):  # noqa: ASYNC240 - one look at a local file
+                    os.unlink(self.socket(fleet))
+            finally:
+                self._ending.discard(fleet)
 
     async def close(self) -> None:
         """Let go of every server; they live on."""

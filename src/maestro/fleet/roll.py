@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
@@ -17,6 +17,7 @@ from maestro import processes
 from maestro.agents.registry import terminal_named
 from maestro.agents.screen import ScreenState, captured
 from maestro.errors import MaestroError
+from maestro.fleet.deaths import LAST_LINES, early_end, killed_by, killed_end
 from maestro.fleet.environments import Environments
 from maestro.fleet.fleets import Fleets
 from maestro.fleet.spools import FOLDER as SPOOLS
@@ -33,7 +34,6 @@ READY_SECONDS: Final = 30.0
 # How a session that was not ended by anybody is marked: `up --resume` opens these again.
 GONE: Final = "Gone:"
 _LOOK_SECONDS: Final = 0.05
-_LAST_LINES: Final = 15
 # What a screen says of a session, as far as it says anything.
 STATUS_SHOWN: Final[dict[ScreenState, SessionStatus]] = {
     "idle": "idle",
@@ -61,10 +61,11 @@ class Roll(Fleets):
         self.spools = Spools(home.path(SPOOLS))
         self.transcript_of = transcript_of
         # Set by whoever reads screens: told when tmux has news of a fleet; types what a CLI cannot be started with;
-        # keeps what a session asks.
+        # keeps what a session asks; tells what it said last.
         self.on_change: Callable[[str], None] = lambda _fleet: None
         self.type_first: Callable[[Session, str], Awaitable[None]] | None = None
         self.look_at: Callable[[Session], Awaitable[object]] | None = None
+        self.last_words: Callable[[Session], str] = lambda _session: ""
         self._settling: dict[str, asyncio.Task[None]] = {}
         self._unsettled: set[str] = set()
         self._stopping: set[str] = set()
@@ -124,7 +125,10 @@ class Roll(Fleets):
         if pane is None:
             return await self._end(session_id, "error", "Its pane is gone.")
         pane = await self._with_exit_status(tmux, pane)
-        shown = (await tmux.capture(pane.ref, lines=_LAST_LINES)).splitlines()
+        if signal := killed_by(pane.exit_status, pane.exit_signal):
+            words = await asyncio.to_thread(self.last_words, await self.session(session_id))
+            return await self._end(session_id, "error", killed_end(signal, words))
+        shown = (await tmux.capture(pane.ref, lines=LAST_LINES)).splitlines()
         return await self._end(session_id, "error", early_end(pane.exit_status, pane.exit_signal, shown))
 
     @staticmethod
@@ -263,14 +267,3 @@ class Roll(Fleets):
 def may_return(session: Session) -> bool:
     """Whether `up --resume` opens it again: it was ended by nobody."""
     return session.status == "error" and (session.last_report or "").startswith(GONE)
-
-
-def early_end(exit_status: int | None, exit_signal: str, shown: Sequence[str]) -> str:
-    """Returns how an agent ended and what its pane still shows. tmux closes a pane when it hears of the program's end,
-    and now and then has not read its last words by then: then the pane says nothing."""
-    known = exit_status if exit_status is not None else "not known"
-    code = f"signal {exit_signal}" if exit_signal else f"exit code {known}"
-    written = [line for line in shown if line.strip() and not line.startswith("Pane is dead")]
-    if not written:
-        return f"It ended early ({code}), and its pane shows no reason. Start it by hand in the same folder to see one."
-    return "\n".join([f"It ended early ({code}):", *written[-_LAST_LINES:]])

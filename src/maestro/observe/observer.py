@@ -140,6 +140,12 @@ class Observer:
         agent = agent_named(session.agent)
         return digest_transcript(agent, path, subject_of(session, {}), now=now, last=1).status in _OWING
 
+    def last_words(self, session: Session) -> str:
+        """The first sentence of what it said last; nothing where it said nothing."""
+        [digest] = self.digests([session], {})
+        said = (entry.text for entry in reversed(digest.entries) if entry.source == "assistant")
+        return next(said, "")
+
     def transcripts(self, sessions: Iterable[Session]) -> list[Path]:
         """The files that are there now: what a follower waits on."""
         now = self._clock()

@@ -91,6 +91,7 @@ def build(
     crew.on_change = lookout.changed
     crew.type_first = outbox.queue
     crew.look_at = lookout.look
+    crew.last_words = observer.last_words
     hearing = Hearing(journal, lookout, asking, channels)
     spool = Spool(home.path(SPOOL), hearing)
 

@@ -108,6 +108,9 @@ class Days:
     def inbox(self) -> list[dict[str, Any]]:
         return [self._waits] if self._waits is not None else []
 
+    def fleet_runs(self) -> bool:
+        return True
+
     def notified(self, escalation_id: str) -> None:
         self._waits = None
         self.notified_of = escalation_id

@@ -16,7 +16,7 @@ from tests.support import Maestro
 
 from maestro import processes
 from maestro.errors import Refused
-from maestro.fleet.roll import early_end
+from maestro.fleet.deaths import early_end, killed_by, killed_end
 
 
 @pytest.fixture
@@ -73,6 +73,18 @@ def test_an_early_end_without_a_word_says_what_to_do() -> None:
     assert silent.startswith(
         "It ended early (signal SIGKILL), and its pane shows no reason. Start it by hand"
     )
+
+
+def test_a_killed_agent_is_told_from_one_that_failed() -> None:
+    assert [killed_by(None, told) for told in ("9", "SIGKILL", "KILL", "15", "1")] == [
+        *("SIGKILL", "SIGKILL", "SIGKILL", "SIGTERM", "SIGHUP")
+    ]
+    assert (killed_by(137, ""), killed_by(143, ""), killed_by(130, "")) == ("SIGKILL", "SIGTERM", "SIGINT")
+    # A fault of its own: what its screen shows may say which.
+    assert {killed_by(code, "") for code in (None, 0, 1, 2, 127, 128, 134, 139, 255)} == {""}
+    assert {killed_by(None, told) for told in ("6", "11", "SIGSEGV")} == {""}
+    assert killed_end("SIGKILL", "I work.") == "It was killed by SIGKILL; it last said: “I work.”"
+    assert killed_end("SIGTERM", "") == "It was killed by SIGTERM, and had said nothing."
 
 
 def test_what_cannot_be_started_is_told(maestro: Maestro, project: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from maestro.fleet import adoption, muster
 from maestro.fleet.asking import told
 from maestro.fleet.checkouts import Checkouts
 from maestro.fleet.crew import Crew
+from maestro.fleet.meant import meant
 from maestro.fleet.panes import manages_words
 from maestro.fleet.requests import AdoptPane, Spawn, Up, UpOutcome
 from maestro.fleet.wait import coordinate_wait
@@ -54,6 +55,7 @@ class FleetState(Fact):
     name: str
     socket: str
     running: bool
+    is_guest: Annotated[bool, Field(description="a tmux server of the user's own, with adopted panes")]
     sessions: tuple[Session, ...]
 
 
@@ -65,6 +67,7 @@ async def fleets(desk: AtDesk, seeing: Seeing) -> list[FleetState]:
             name=name,
             socket=desk.crew.socket(name),
             running=desk.crew.runs(name),
+            is_guest=desk.crew.guests.socket(name) is not None,
             sessions=tuple(
                 one for one in await muster.of_fleet(desk.crew, name) if seeing.has_session(one.id)
             ),
@@ -274,13 +277,14 @@ async def capture(desk: AtDesk, actor: Calling, pane: str, fleet: str | None = N
 
 
 def the_only(crew: Crew) -> str:
+    """The running fleet that is meant where none is named."""
     running = [name for name in crew.names() if crew.runs(name)]
-    if len(running) != 1:
-        raise InvalidInput(
-            f"Which fleet? {len(running)} run.",
-            hint=f"Name one with --fleet: {', '.join(running) or 'none runs'}.",
-        )
-    return running[0]
+    found = meant(running, running, crew.guests.names(), dead_too=False)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotFound("No fleet runs.", hint="`maestro up` and `maestro session spawn` start one.")
+    raise InvalidInput(f"Which fleet? {len(found)} run.", hint=f"Name one with --fleet: {', '.join(found)}.")
 
 
 @router.post("/sessions/adopt-pane", status_code=201)
