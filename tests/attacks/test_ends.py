@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.coordinate.loop.overseen import Overseen, asks
@@ -12,6 +13,7 @@ from tests.fleet.typing.stage import Stage, staged
 from tests.patience import end_of, until
 
 from maestro.errors import InvalidInput
+from maestro.fleet.proof import LOST
 
 BUSY = ({"say": "I work on the parser. It takes its time."}, {"work": 600})
 
@@ -40,6 +42,54 @@ def test_a_killed_worker_reports_in_a_sentence(stage: Stage, name: str) -> None:
     told = stage.show(session)
     words = f"It was killed by {name}; it last said: “I work on the parser.”"
     assert (told["status"], told["lastReport"]) == ("error", words)
+
+
+def in_its_queue(stage: Stage, session: str, text: str) -> str:
+    """A prompt that the agent, at work, put into its own queue; its id."""
+    receipt = stage.sent(session, text)
+    assert receipt["state"] == "submitted", receipt
+    stage.see(session, "Press up to edit queued messages")
+    return str(receipt["id"])
+
+
+def kill_and_see(stage: Stage, session: str) -> None:
+    os.kill(stage.pid(session), signal.SIGKILL)
+    until(lambda: stage.show(session)["endedAt"])
+
+
+def test_what_an_agent_had_queued_when_it_was_killed_has_failed(stage: Stage) -> None:
+    go = stage.place / "go-on"
+    until_told = {"run": ["sh", "-c", f"until [ -e {go} ]; do sleep 0.05; done"]}
+    session = stage.spawn("queued", until_told, on_prompt=[{"say": "That is done."}, {"work": 600}])
+    taken = in_its_queue(stage, session, "first this, please")
+    go.touch()
+    stage.until_heard(session, "first this, please")
+    stage.see(session, "That is done.")
+    left = [in_its_queue(stage, session, f"then number {number}") for number in (1, 2)]
+    kill_and_see(stage, session)
+    assert stage.receipt(session, taken)["state"] == "submitted"
+    for prompt_id in left:
+        receipt = stage.receipt(session, prompt_id)
+        assert (receipt["state"], receipt["reason"]) == ("failed", LOST)
+    told = [one for one in events(stage, session) if one["kind"] == "prompt.failed"]
+    assert [one["data"]["prompt"]["promptId"] for one in told] == left
+
+
+def test_nor_is_it_lost_when_the_daemon_dies_first(stage: Stage) -> None:
+    session = stage.spawn("unseen", *BUSY)
+    left = in_its_queue(stage, session, "and then the other one")
+    pid = stage.pid(session)
+    stage.kill_daemon()
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: stage.show(session)["endedAt"])
+    assert (stage.receipt(session, left)["state"], stage.receipt(session, left)["reason"]) == ("failed", LOST)
+
+
+def test_stopped_by_a_person_it_has_failed_as_well(stage: Stage) -> None:
+    session = stage.spawn("stopped", *BUSY)
+    left = in_its_queue(stage, session, "and then the last one")
+    stage.maestro("session", "stop", session)
+    assert stage.receipt(session, left)["state"] == "failed"
 
 
 @pytest.mark.parametrize("of", ["", "busy,asker"])
@@ -101,6 +151,11 @@ def test_of_two_fleets_one_is_named(stage: Stage) -> None:
             assert option in done.stderr, done.stderr
     finally:
         stage.maestro("down", "second")
+
+
+def events(stage: Stage, session: str) -> list[dict[str, Any]]:
+    found = stage.maestro.daemon.call("GET", "/api/events", query={"subjects": session})
+    return list(found["events"])
 
 
 def guests(stage: Stage) -> list[dict[str, object]]:

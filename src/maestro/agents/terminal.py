@@ -67,6 +67,17 @@ class TellsCalls(Protocol):
 
 
 @runtime_checkable
+class TellsQueue(Protocol):
+    """A CLI whose transcript tells what goes into its own queue of prompts, and what comes out of it."""
+
+    def enqueued(self, line: bytes) -> str | None:
+        """The prompt that this line says was put into the queue. Total: any bytes are a line."""
+
+    def given(self, line: bytes) -> str | None:
+        """The prompt that this line says the model gets, from the queue or at once."""
+
+
+@runtime_checkable
 class Terminal(Protocol):
     """A CLI whose screen Maestro can read and whose dialogs it can answer."""
 

@@ -20,7 +20,7 @@ from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew
 from maestro.fleet.delivery import LONGEST, READY, may_prompt, typable
 from maestro.fleet.lookout import Lookout
-from maestro.fleet.proof import size_of
+from maestro.fleet.proof import LOST, is_held, size_of
 from maestro.fleet.typing import Mark, Outcome, Typed, Typist
 from maestro.ledger import prompts, questions, sessions
 from maestro.ledger.facts import Prompt, Question, Session
@@ -359,6 +359,8 @@ class Outbox:
         def work(change: Change) -> str:
             was_settled = prompts.get_prompt(change.connection, prompt_id).state in prompts.SETTLED
             prompts.move(change, prompt_id, state, **fields)
+            if state == "submitted" and is_held(fields.get("evidence", ())):
+                self._lose_with_session(change, prompt_id)
             if also is not None:
                 also(change, prompt_id)
             if state in prompts.SETTLED and not was_settled and self.on_settled is not None:
@@ -368,6 +370,13 @@ class Outbox:
         await asyncio.to_thread(self.crew.journal.write, HUMAN, work)
         prompt = await self.prompt(prompt_id)
         self.channels.ring(prompt.session_id)
+
+    @staticmethod
+    def _lose_with_session(change: Change, prompt_id: str) -> None:
+        """Its agent may have ended between the look at its queue and now; nobody looks after its prompts again."""
+        session_id = prompts.get_prompt(change.connection, prompt_id).session_id
+        if sessions.get_session(change.connection, session_id).status in sessions.ENDED:
+            prompts.lose(change, prompt_id, LOST)
 
     async def _hold(self, prompt: Prompt, reason: str) -> None:
         if prompt.reason != reason:

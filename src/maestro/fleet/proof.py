@@ -1,18 +1,27 @@
-"""Proof that a prompt arrived: what the agent itself wrote or told after it was typed."""
+"""Proof that a prompt arrived: what the agent itself wrote or told after it was typed; and that one never did."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from maestro.agents.questions import Question, is_same, squashed
-from maestro.agents.terminal import TellsCalls, Terminal
+from maestro.agents.terminal import TellsCalls, TellsQueue, Terminal
 from maestro.fleet.asking import fit
 from maestro.redact import MARK, redact
+from maestro.ledger.facts import Prompt
+from maestro.ledger.prompts import shown
 
 _TAIL: Final = 1024 * 1024  # a call stands so far in front of its result, at most
 _MOST: Final = 16 * 1024 * 1024  # more than any agent writes in the seconds that proof is waited for
+
+# What its screen shows of a prompt that the CLI holds until it has time.
+QUEUED: Final = "its screen shows one more queued prompt, and its box is empty"
+AMONG_QUEUED: Final = "its screen shows it among the queued prompts"
+_HELD: Final = frozenset({QUEUED, AMONG_QUEUED})
+LOST: Final = "It stood in the CLI's own queue when the CLI ended, and never reached the model."
+_MOST_LOST: Final = 100
 
 
 def same_prompt(told: str, *typed: str) -> bool:
@@ -58,6 +67,55 @@ def taken_since(terminal: Terminal, lines: Iterable[bytes], *typed: str) -> bool
         if taken is not None and same_prompt(taken, *typed):
             return True
     return False
+
+
+def is_held(evidence: Sequence[str]) -> bool:
+    """Whether a prompt counts as submitted since the CLI's own queue had it."""
+    return bool(evidence) and evidence[-1] in _HELD
+
+
+def left_in_queue(
+    terminal: Terminal, path: os.PathLike[str] | None, prompts: Sequence[Prompt]
+) -> list[Prompt]:
+    """Returns those of an ended session's prompts, oldest first, that were still in the CLI's own queue when it ended.
+
+    A queue is first in, first out: before one that the model got, none is left.
+    """
+    sent = [one for one in prompts if one.kind == "prompt" and one.state == "submitted"]
+    lost: list[Prompt] = []
+    for prompt in reversed(sent[-_MOST_LOST:]):
+        if not _is_left(terminal, path, prompt):
+            break
+        lost.append(prompt)
+    return lost[::-1]
+
+
+def _is_left(terminal: Terminal, path: os.PathLike[str] | None, prompt: Prompt) -> bool:
+    """Of a prompt that is over, the ledger has the words that may be shown: those are compared."""
+    words = (prompt.text, shown(terminal.as_text(prompt.text)))
+    lines = _whole_lines(path, prompt.transcript_size or 0) if path is not None else iter(())
+    if not isinstance(terminal, TellsQueue):
+        if not is_held(prompt.evidence):
+            return False
+        taken = filter(None, map(terminal.taken, lines))
+        return not any(mentions(shown(one), *words) for one in taken)
+    waits = False
+    for line in lines:
+        if (put := terminal.enqueued(line)) is not None:
+            waits = waits or same_prompt(shown(put), *words)
+        elif waits and (got := terminal.given(line)) is not None and mentions(shown(got), *words):
+            return False
+    return waits
+
+
+def _whole_lines(path: os.PathLike[str], size: int) -> Iterator[bytes]:
+    """All that a transcript got since it was this long, however much that is, line by line."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(size if size <= os.fstat(file.fileno()).st_size else 0)
+            yield from file
+    except OSError:
+        return
 
 
 def results_since(terminal: Terminal, path: os.PathLike[str], size: int, asked: Question) -> Iterator[str]:

@@ -20,11 +20,12 @@ from maestro.errors import MaestroError
 from maestro.fleet.deaths import LAST_LINES, early_end, killed_by, killed_end
 from maestro.fleet.environments import Environments
 from maestro.fleet.fleets import Fleets
+from maestro.fleet.proof import LOST, left_in_queue
 from maestro.fleet.spools import FOLDER as SPOOLS
 from maestro.fleet.spools import Spools
 from maestro.fleet.tmux import Pane, Tmux
-from maestro.ledger import sessions, sight
-from maestro.ledger.facts import Place, Session, SessionChange, SessionStatus
+from maestro.ledger import prompts, sessions, sight
+from maestro.ledger.facts import Place, Prompt, Session, SessionChange, SessionStatus
 from maestro.ledger.journal import Change, Journal
 from maestro.ledger.roles import HUMAN, Actor
 
@@ -61,11 +62,12 @@ class Roll(Fleets):
         self.spools = Spools(home.path(SPOOLS))
         self.transcript_of = transcript_of
         # Set by whoever reads screens: told when tmux has news of a fleet; types what a CLI cannot be started with;
-        # keeps what a session asks; tells what it said last.
+        # keeps what a session asks; tells what it said last; told, in the transaction, of a prompt that was lost.
         self.on_change: Callable[[str], None] = lambda _fleet: None
         self.type_first: Callable[[Session, str], Awaitable[None]] | None = None
         self.look_at: Callable[[Session], Awaitable[object]] | None = None
         self.last_words: Callable[[Session], str] = lambda _session: ""
+        self.on_lost: Callable[[Change, str], object] = lambda _change, _prompt_id: None
         self._settling: dict[str, asyncio.Task[None]] = {}
         self._unsettled: set[str] = set()
         self._stopping: set[str] = set()
@@ -253,12 +255,27 @@ class Roll(Fleets):
         return await self.session(session_id)
 
     async def _end(self, session_id: str, status: SessionStatus, why: str) -> Session:
-        await self._write(HUMAN, lambda c: sessions.end_session(c, session_id, status, why))
+        lost = await asyncio.to_thread(self._lost_prompts, session_id)
+
+        def work(change: Change) -> str:
+            for prompt in lost:
+                prompts.lose(change, prompt.id, LOST)
+                self.on_lost(change, prompt.id)
+            return sessions.end_session(change, session_id, status, why)
+
+        await self._write(HUMAN, work)
         ended = await self.session(session_id)
         await self.spools.forget(session_id)
         if not may_return(ended):
             await asyncio.to_thread(self.environments.forget, session_id)
         return ended
+
+    def _lost_prompts(self, session_id: str) -> list[Prompt]:
+        """What its agent, which has ended, still held in a queue of its own."""
+        session = self.journal.read(lambda c: sessions.get_session(c, session_id))
+        terminal = terminal_named(session.agent)
+        sent = self.journal.read(lambda c: prompts.list_prompts(c, session_id)) if terminal else []
+        return left_in_queue(terminal, self.transcript_of(session), sent) if terminal and sent else []
 
     async def _write(self, actor: Actor, work: Callable[[Change], str]) -> None:
         await asyncio.to_thread(self.journal.write, actor, work)

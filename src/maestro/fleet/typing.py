@@ -29,7 +29,7 @@ from maestro.fleet.delivery import (
 from maestro.fleet.facts import PaneRef, Sight
 from maestro.fleet.logs import Lengths, Logs
 from maestro.fleet.lookout import Lookout, pane_of
-from maestro.fleet.proof import lines_since, mentions, same_prompt, taken_since
+from maestro.fleet.proof import AMONG_QUEUED, QUEUED, lines_since, mentions, same_prompt, taken_since
 from maestro.fleet.tmux import Tmux
 from maestro.ledger.facts import Prompt, Session
 from maestro.redact import clean, fold, redact
@@ -45,9 +45,6 @@ _MOST_ENTERS: Final = 3
 LOOK_SECONDS: Final = 0.04
 _SLOW_CHARACTERS: Final = 25_000
 _SHOWN: Final = 80
-
-_QUEUED: Final = "its screen shows one more queued prompt, and its box is empty"
-_AMONG_QUEUED: Final = "its screen shows it among the queued prompts"
 
 State = Literal["hold", "submitted", "uncertain", "failed"]
 
@@ -157,9 +154,9 @@ class Typist:
             if sight is not None and any(same_prompt(q, text, typed) for q in sight.screen.queued):
                 if logs is not None:
                     self._logs.follow_later(to.session, to.terminal, logs, text, typed)
-                return Outcome("submitted", evidence=(_AMONG_QUEUED,))
+                return Outcome("submitted", evidence=(AMONG_QUEUED,))
             if sight is not None and is_queued(sight, queued_before):
-                return Outcome("submitted", evidence=(_QUEUED,))
+                return Outcome("submitted", evidence=(QUEUED,))
             if logs is not None and loop.time() - max(pressed, searched) > _SEARCH_SECONDS:
                 searched = loop.time()
                 if await self._logs.follow_taker(to.session, to.terminal, logs, text, typed):
@@ -206,7 +203,7 @@ class Typist:
                 and sight is not None
                 and any(same_prompt(q, prompt.text, typed) for q in sight.screen.queued)
             ):
-                proof = _AMONG_QUEUED
+                proof = AMONG_QUEUED
             draft = sight.screen.draft if sight else None
             is_unsent = draft is not None and terminal.box_holds(draft, typed)
             if proof or is_unsent or sight is None or loop.time() >= deadline:

@@ -148,6 +148,19 @@ def move(
     return prompt_id
 
 
+def lose(change: Change, prompt_id: str, reason: str) -> str:
+    """Record that a submitted prompt failed after all: the CLI ended with it in its own queue."""
+    prompt = get_prompt(change.connection, prompt_id)
+    if prompt.state != "submitted":
+        return prompt_id
+    fields: dict[str, Any] = {"state": "failed", "reason": redact(clean(reason)), "updated_at": change.now}
+    change.connection.execute(_prompts.update().where(_prompts.c.id == prompt_id).values(**fields))
+    session = get_session(change.connection, prompt.session_id)
+    told = {"state": "failed", "reason": fields["reason"], "prompt_id": prompt_id, "kind": prompt.kind}
+    change.record("prompt.failed", session.id, session.project_id, {"prompt": told})
+    return prompt_id
+
+
 def hold(change: Change, prompt_id: str, reason: str) -> str:
     """Why it waits. No event: it is a state of the world, and nothing was done."""
     change.connection.execute(

@@ -111,7 +111,7 @@ def build(
     admission = Admission(journal, policy_of)
     inbox = Inbox(crew, lookout, outbox, cases, admission)
     outbox.admit = admission.admit
-    outbox.on_settled = give_receipt
+    outbox.on_settled = crew.on_lost = give_receipt
     wakeups.on_news = inbox.rouse
     app.state.desk = Desk(
         journal=journal,

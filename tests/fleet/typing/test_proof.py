@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,19 @@ from hypothesis import strategies as st
 from tests.made_keys import made
 
 from maestro.agents.registry import terminal_named
-from maestro.fleet.proof import lines_since, mentions, same_prompt, size_of, taken_since
+from maestro.agents.terminal import TellsQueue
+from maestro.fleet.proof import (
+    AMONG_QUEUED,
+    QUEUED,
+    left_in_queue,
+    lines_since,
+    mentions,
+    same_prompt,
+    size_of,
+    taken_since,
+)
+from maestro.ledger.facts import Prompt
+from maestro.ledger.prompts import shown
 
 
 @pytest.mark.parametrize(
@@ -97,3 +110,83 @@ def test_any_line_may_stand_in_a_transcript(written: bytes) -> None:
         terminal = terminal_named(name)
         if terminal is not None:
             assert not taken_since(terminal, written.split(b"\n"), "a prompt that nobody wrote")
+            if isinstance(terminal, TellsQueue):
+                assert not any(map(terminal.enqueued, written.split(b"\n")))
+
+
+def sent(text: str, *, evidence: str = AMONG_QUEUED, size: int = 0, kind: Any = "prompt") -> Prompt:
+    """A prompt that was submitted."""
+    return Prompt(
+        id=f"prom_{text}", session_id="s", kind=kind, state="submitted", text=shown(text), sender=None,
+        question_id=None, answer=None, reason="", evidence=(evidence,), transcript_size=size, created_at=1,
+        updated_at=1, typed_at=1, settled_at=1,
+    )  # fmt: skip
+
+
+def queue(operation: str, content: str = "") -> bytes:
+    record = {"type": "queue-operation", "operation": operation} | ({"content": content} if content else {})
+    return json.dumps(record).encode() + b"\n"
+
+
+PUT, TOOK = queue("enqueue", "then this"), line("then this")
+HOOK = "its own hook says that it took this prompt"
+
+
+@pytest.mark.parametrize(
+    ("lines", "lost"),
+    [
+        (PUT, True),
+        (PUT + line("something else"), True),
+        (PUT + queue("dequeue"), True),
+        (PUT + queue("dequeue") + TOOK, False),
+        (PUT + queue("remove", "then this"), False),
+        (PUT + queue("remove", "another"), True),
+        (PUT + line("before\nthen this\nafter"), False),
+        (PUT + TOOK[:-30], True),
+        (TOOK, False),
+        (b"", False),
+    ],
+)
+@pytest.mark.parametrize("evidence", [AMONG_QUEUED, QUEUED, HOOK])
+def test_claudes_log_tells_what_it_had_queued(
+    tmp_path: Path, lines: bytes, evidence: str, *, lost: bool
+) -> None:
+    """Its hook tells of a prompt when it is queued, not when the model gets it."""
+    terminal = terminal_named("claude")
+    assert terminal is not None
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(line("the first") + lines)
+    prompt = sent("then this", evidence=evidence, size=len(line("the first")))
+    assert left_in_queue(terminal, path, [prompt]) == ([prompt] if lost else [])
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini"])
+def test_others_log_what_the_model_got(tmp_path: Path, name: str) -> None:
+    terminal = terminal_named(name)
+    assert terminal is not None
+    path = tmp_path / "log.jsonl"
+    got = {
+        "codex": {"timestamp": "2026-11-15T12:00:00Z", "type": "event_msg", "payload": {
+            "type": "item_completed", "item": {"type": "UserMessage", "content": [{"text": "then this"}]}}},
+        "gemini": {"id": "1", "type": "user", "timestamp": "2026-11-15T12:00:00Z", "content": "then this"},
+    }[name]  # fmt: skip
+    older, newer = sent("then this"), sent("and that")
+    path.write_bytes(json.dumps(got).encode() + b"\n")
+    assert left_in_queue(terminal, path, [older, newer]) == [newer]
+    assert left_in_queue(terminal, None, [older, newer]) == [older, newer]
+    assert left_in_queue(terminal, path, [older]) == []
+    assert left_in_queue(terminal, None, [sent("then this", evidence=HOOK)]) == []
+    assert left_in_queue(terminal, None, [sent("then this", kind="answer")]) == []
+
+
+def test_a_secret_in_a_prompt_hides_nothing_of_this(tmp_path: Path) -> None:
+    """The ledger keeps of a prompt that is over what may be shown."""
+    terminal = terminal_named("claude")
+    assert terminal is not None
+    text = "! use sk-ant-api03-abcdefghijklmnopqrstuvwxyz for it"
+    typed = terminal.as_text(text)
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(queue("enqueue", typed))
+    assert left_in_queue(terminal, path, [sent(text)]) == [sent(text)]
+    path.write_bytes(queue("enqueue", typed) + line(typed))
+    assert left_in_queue(terminal, path, [sent(text)]) == []

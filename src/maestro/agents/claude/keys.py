@@ -90,14 +90,23 @@ class Keys:
         return _step_of_choice(question, answer)
 
     def taken(self, line: bytes) -> str | None:
-        record = parse(line)
-        if record is None:
-            return None
-        if record.get("type") == "queue-operation":
-            is_added = record.get("operation") == "enqueue"
-            return text_of(record.get("content")) or None if is_added else None
+        return self.enqueued(line) or self.given(line)
+
+    def enqueued(self, line: bytes) -> str | None:
+        return _queue_operation(line, "enqueue")
+
+    def given(self, line: bytes) -> str | None:
+        """One that waited is taken into the middle of a turn (`remove`), or begins the next one."""
         prompts = [moment.text for moment in _TRANSCRIPTS.read_plain(line) if moment.kind == "prompt"]
-        return prompts[0] if prompts else None
+        return prompts[0] if prompts else _queue_operation(line, "remove")
+
+
+def _queue_operation(line: bytes, operation: str) -> str | None:
+    """The prompt with which this operation of its queue was done."""
+    record = parse(line) if b"queue-operation" in line else None
+    if record is None or record.get("type") != "queue-operation" or record.get("operation") != operation:
+        return None
+    return text_of(record.get("content")) or None
 
 
 def _step_among_several(question: Question, answer: Answer) -> Step | Cannot:
