@@ -33,7 +33,7 @@ def stage(theatre: Stage) -> Iterator[Stage]:
     theatre.maestro("down", "maestro")
 
 
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+@pytest.mark.parametrize("name", ["SIGKILL", pytest.param("SIGTERM", marks=pytest.mark.more)])
 def test_a_killed_worker_reports_in_a_sentence(stage: Stage, name: str) -> None:
     session = stage.spawn("killed", *BUSY)
     stage.see(session, "I work on the parser.")
@@ -85,6 +85,7 @@ def test_nor_is_it_lost_when_the_daemon_dies_first(stage: Stage) -> None:
     assert (stage.receipt(session, left)["state"], stage.receipt(session, left)["reason"]) == ("failed", LOST)
 
 
+@pytest.mark.more
 def test_stopped_by_a_person_it_has_failed_as_well(stage: Stage) -> None:
     session = stage.spawn("stopped", *BUSY)
     left = in_its_queue(stage, session, "and then the last one")
@@ -92,7 +93,7 @@ def test_stopped_by_a_person_it_has_failed_as_well(stage: Stage) -> None:
     assert stage.receipt(session, left)["state"] == "failed"
 
 
-@pytest.mark.parametrize("of", ["", "busy,asker"])
+@pytest.mark.parametrize("of", ["", pytest.param("busy,asker", marks=pytest.mark.more)])
 def test_down_ends_a_running_oversight_in_order(stage: Stage, of: str) -> None:
     overseen = Overseen(stage)
     stage.spawn("busy", *BUSY)

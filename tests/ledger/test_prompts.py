@@ -45,6 +45,11 @@ def move(board: Board, prompt_id: str, state: PromptState, **named: object) -> P
     return get(board, prompt_id)
 
 
+def lose(board: Board, prompt_id: str, reason: str) -> Prompt:
+    board.journal.write(HUMAN, lambda c: prompts.lose(c, prompt_id, reason))
+    return get(board, prompt_id)
+
+
 def get(board: Board, prompt_id: str) -> Prompt:
     return board.journal.read(lambda c: prompts.get_prompt(c, prompt_id))
 
@@ -64,6 +69,24 @@ def test_every_step(board: Board, worker: str) -> None:
     for state in WAYS:
         for after in WAYS:
             _one_step(board, worker, state, after)
+
+
+def test_only_what_was_submitted_can_be_lost(board: Board, worker: str) -> None:
+    for state, steps in WAYS.items():
+        prompt_id = enqueue(board, worker)
+        for step in steps:
+            move(board, prompt_id, step, reason="as it is", transcript_size=7)
+        before, after = get(board, prompt_id), lose(board, prompt_id, f"gone with {SECRET}")
+        if state != "submitted":
+            assert after == before
+            continue
+        assert (after.state, after.evidence, after.settled_at) == (
+            "failed",
+            before.evidence,
+            before.settled_at,
+        )
+        assert after.reason.startswith("gone with ")
+        assert SECRET not in after.reason
 
 
 def _one_step(board: Board, worker: str, state: PromptState, after: PromptState) -> None:
