@@ -85,6 +85,13 @@ class Hooked(Protocol):
 
 
 @runtime_checkable
+class EndsAlike(Protocol):
+    """A CLI whose hook tells that a turn is over, but not whether it failed: its screen and its transcript do."""
+
+    ends_alike: bool
+
+
+@runtime_checkable
 class TellsModel(Protocol):
     """A CLI whose hooks can put a text before its model: those with `answers`."""
 

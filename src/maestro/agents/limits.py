@@ -1,4 +1,4 @@
-"""Rate and quota limits, as the CLIs word them, and when they end. Pure."""
+"""Rate and quota limits, and refused keys, as the CLIs word them; when a limit ends. Pure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from zoneinfo import ZoneInfo
 _LIMIT = re.compile(
     r"rate[ _-]?limit|usage limit|limit (?:was )?reached|hit your (?:\w+ )?limit|quota|too many requests|\b429\b"
     r"|resource[ _](?:has been )?exhausted|out of (?:extra )?usage|credit balance",
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(
+    r"\b401\b|unauthori[sz]ed|unauthenticated|invalid (?:x-)?api[ _-]?key|api[ _-]key (?:not valid|expired)"
+    r"|authentication[ _]error|/login\b|not logged in",
     re.IGNORECASE,
 )
 _EPOCH = re.compile(r"(?:\||resets?(?:_at| at)?\W{1,4})(\d{10})(?:\d{3})?\b")
@@ -31,6 +36,11 @@ _DAY = timedelta(days=1)
 def is_limit(text: str) -> bool:
     """Whether an error's words speak of a limit that time or money lifts."""
     return _LIMIT.search(text) is not None
+
+
+def needs_login(text: str) -> bool:
+    """Whether an error's words speak of a key or a login that is not accepted."""
+    return _LOGIN.search(text) is not None
 
 
 def resets_at(text: str, said_at: int) -> int | None:

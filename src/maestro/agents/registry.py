@@ -16,7 +16,7 @@ from maestro.agents.hooks import Hooked
 from maestro.agents.launch import Launcher
 from maestro.agents.project_files import ActsOnProject
 from maestro.agents.settings_place import Installable
-from maestro.agents.terminal import Terminal
+from maestro.agents.terminal import TellsByLine, Terminal
 from maestro.errors import InvalidInput, NotFound
 
 BUILT_IN = ("claude", "codex", "gemini", "scripted")
@@ -130,6 +130,12 @@ def title_globs() -> list[str]:
     """Every pattern of a pane's title that tells what some agent does."""
     known = (terminal_named(name) for name in agent_names())
     return sorted({glob for terminal in known if terminal is not None for glob in terminal.title_globs})
+
+
+def line_globs() -> list[str]:
+    """Every pattern of a line on a screen that tells what nothing else does."""
+    known = (agent_named(name) for name in agent_names())
+    return sorted({glob for agent in known if isinstance(agent, TellsByLine) for glob in agent.line_globs})
 
 
 def hooked_named(name: str) -> Hooked | None:

@@ -78,6 +78,14 @@ class TellsQueue(Protocol):
 
 
 @runtime_checkable
+class TellsByLine(Protocol):
+    """A CLI that tells some things by a line on its screen alone, and neither by a hook nor by its title."""
+
+    # Globs of such lines, as fnmatch takes them, found anywhere in a line: tmux watches them while the agent works.
+    line_globs: tuple[str, ...]
+
+
+@runtime_checkable
 class Terminal(Protocol):
     """A CLI whose screen Maestro can read and whose dialogs it can answer."""
 

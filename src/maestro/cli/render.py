@@ -26,6 +26,8 @@ _STYLES = {
     "error": "red",
     "cancelled": "dim strike",
     "stopped": "dim",
+    "retrying": "yellow",
+    "limited": "yellow",
     "running": "cyan",
     "success": "green",
     "failed": "red",
@@ -49,6 +51,9 @@ MARKS = {
     "working": "◐",
     "idle": "◌",
     "needs_input": "■",
+    "retrying": "◐",
+    "failed": "✗",
+    "limited": "✗",
     "stopped": "◇",
 }
 

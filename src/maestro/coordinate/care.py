@@ -21,6 +21,7 @@ from maestro.ledger import decisions, escalations, sessions
 from maestro.ledger.facts import Decision, Escalation, Session
 from maestro.ledger.journal import Change
 from maestro.ledger.roles import HUMAN, Actor
+from maestro.observe.digest import with_screen
 
 _Note = Callable[[Change, str | None, str | None], str]  # prompt and escalation → the decision's id
 _TROUBLES: Final = frozenset({"stuck", "limit", "error", "blocked", "budget"})
@@ -56,6 +57,8 @@ class Care:
         board = await self._cases.board()
         digest = await self._cases.digest(session, board)
         now = self._crew.journal.clock()
+        if sight is not None:
+            digest = with_screen(digest, sight.screen, now)
         own = [board[task] for task in session.task_ids if task in board]
         found = [] if question else troubles(session.id, digest, own, sight.screen if sight else None, now)
         cap = await self._cases.over_budget(session, policy)

@@ -41,7 +41,7 @@ _SCREEN_SAYS: Final = {
     "retrying": "retrying",
 }
 _OVER: Final = frozenset({"completed", "cancelled", "error"})
-_BUSY: Final = frozenset({"spawning", "working", "needs_input"})
+_BUSY: Final = sessions.AT_WORK | {"spawning", "needs_input"}
 
 
 class Assigned(NamedTuple):

@@ -8,7 +8,7 @@ import socket
 from collections import defaultdict
 
 from maestro import home as homes
-from maestro.agents.registry import title_globs
+from maestro.agents.registry import line_globs, title_globs
 from maestro.errors import Conflict, DaemonError, NotFound
 from maestro.fleet.guests import Guests
 from maestro.fleet.states import PaneStates
@@ -63,7 +63,7 @@ class Fleets:
             guest = self.guests.socket(fleet) is not None
             if not guest:
                 _make_folder(os.path.dirname(path))
-            tmux = Tmux(path, dict(os.environ), guest=guest, titles=title_globs())
+            tmux = Tmux(path, dict(os.environ), guest=guest, titles=title_globs(), lines=line_globs())
             states = self._fleets[fleet] = PaneStates(tmux, self.journal.clock)
             tmux.on_change = lambda: self._changed(fleet)
         before = states.tmux.server

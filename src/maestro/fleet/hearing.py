@@ -7,7 +7,8 @@ from typing import Any, Final, Protocol
 
 import structlog
 
-from maestro.agents.hooks import Happening, HappeningKind, Payload, TellsModel
+from maestro.agents.hooks import EndsAlike, Happening, HappeningKind, Payload, TellsModel
+from maestro.agents.limits import is_limit
 from maestro.agents.registry import hooked_named
 from maestro.errors import NotFound
 from maestro.fleet.asking import Asking, without_the_rest
@@ -28,11 +29,13 @@ _NOTIFY: Final[dict[HappeningKind, tuple[Notify, SessionStatus]]] = {
     "asked": ("unchecked", "needs_input"),
     "answered": ("working", "working"),
     "turn_ended": ("unchecked", "idle"),
-    "turn_failed": ("error", "idle"),
+    "turn_failed": ("error", "failed"),
     "idle": ("unchecked", "idle"),
 }
 # With any of these, whatever was asked before is over.
 _ENDS_QUESTIONS: Final = frozenset({"prompted", "answered", "turn_ended", "turn_failed", "session_ended"})
+# After these something short may follow that no hook tells of.
+_BEGINS: Final = frozenset({"prompted", "answered"})
 _BRIEFED: Final = frozenset({"prompted", "session_started", "compacting", "compacted"})
 _BRIEF_SECONDS: Final = 0.7  # a hook waits a second for all of its answer
 
@@ -90,7 +93,9 @@ class Hearing:
             self._channels.let_go(session.id, but=kept.id if kept else "")
         if happening.kind == "prompted":
             self._channels.prompted(session.id, happening.text, at)
-        await self._tell(session, happening)
+        await self._tell(session, happening, ends_alike=isinstance(hooked, EndsAlike))
+        if happening.kind in _BEGINS:
+            self._lookout.expect(session, at)
         self._channels.ring(session.id)
         if waits and question is not None:
             return await self._channels.wait_for_answer(session.id, event, payload, question.id)
@@ -113,14 +118,23 @@ class Hearing:
             _log.exception("brief", session=session.id, happening=happening.kind)
         return ""
 
-    async def _tell(self, session: Session, happening: Happening) -> None:
+    async def _tell(self, session: Session, happening: Happening, *, ends_alike: bool) -> None:
         if happening.kind == "turn_ended" and happening.background:
             await self._lookout.tell(session, "working", "working")
         elif happening.kind in _NOTIFY:
             notify, status = _NOTIFY[happening.kind]
-            # An idle agent that has been idle for a while is no news.
-            if happening.kind != "idle" or session.status not in {"idle", "needs_input"}:
-                await self._lookout.tell(session, notify, status)
+            if status == "failed" and is_limit(happening.text):
+                status = "limited"
+            # An agent that has been at rest for a while is no news.
+            is_known = session.status == "needs_input" or session.status in sessions.AT_REST
+            if happening.kind == "idle" and is_known:
+                return
+            if happening.kind == "turn_ended" and ends_alike:
+                # The screen, or the look that is still to come, tells how it ended.
+                self._lookout.expect(session, 0)
+                if session.status in sessions.AT_REST:
+                    return
+            await self._lookout.tell(session, notify, status)
 
     async def _session(self, agent: str, session_id: str | None, happening: Happening) -> Session | None:
         """The session that is meant: by its own id, or, for one started by hand, by its transcript's."""

@@ -1,7 +1,21 @@
 """Looks at sessions in their panes, and keeps what follows from it: open questions, notify states, status.
 
-Only when somebody asks, or when tmux tells that a pane's title now means something else. Nothing polls, but for half a
-minute at most where a screen looks idle and its log owes an answer.
+Looks when somebody asks, and when an event says that there is something to see. Nothing polls, but for half a minute at
+most where a screen looks idle and its log owes an answer.
+
+| what happens | Claude Code | Codex | Gemini CLI |
+| --- | --- | --- | --- |
+| a turn begins | hook `UserPromptSubmit` | hook `UserPromptSubmit`, title | hook `BeforeAgent`, title |
+| it asks | hooks `PreToolUse`, `PermissionRequest` | the same, title | title, hooks `BeforeTool`, `Notification` |
+| it asks again at once | the same hooks | the same hooks | looks after an answer |
+| its API fails, and it tries again | line `Retrying in` | line `Reconnecting` | nothing: its screen does not say so |
+| a turn fails (400, 401, 429, 500) | hook `StopFailure` | title, line `■`, looks after a prompt | title, line `✕`, looks after a prompt |
+| a turn ends | hook `Stop` | hook `Stop`, title | title, hook `AfterAgent` |
+| it starts too slowly to be waited for | hooks | hooks, title | title |
+
+Hooks arrive at once (`fleet/hearing.py`). Titles and lines are compared by tmux itself, once a second, which tells of a
+change; lines only in panes that work (`fleet/tmux.py`). What comes and goes between two comparisons leaves no trace there:
+so a session that was given a prompt or an answer is looked at a few more times, by itself, within five seconds.
 """
 
 from __future__ import annotations
@@ -35,6 +49,9 @@ _NEXT_SECONDS: Final = 0.5
 # How often, and how many times, an agent is looked at again that seems idle and has not answered yet.
 _OWED_SECONDS: Final = 0.2
 _OWED_LOOKS: Final = 150
+# When a session is looked at again that was given something, in seconds: tmux compares once a second, and a turn that is
+# shorter, or the dialog after the next one, may leave it nothing to compare.
+_AFTERWARDS: Final = (0.4, 1.2, 2.5, 5.0)
 _NOTIFY: Final[dict[ScreenState, Notify]] = {
     "idle": "unchecked",
     "error": "error",
@@ -50,6 +67,7 @@ _NOTIFY: Final[dict[ScreenState, Notify]] = {
 
 
 _PASSING: Final = frozenset[Notify]({"working", "unchecked"})
+_AT_REST: Final = frozenset[ScreenState]({"idle", "error", "limit"})
 _REPORTED: Final[dict[ReportKind, Notify]] = {"complete": "done", "error": "error"}
 
 
@@ -59,7 +77,12 @@ def pane_of(place: Place) -> PaneRef:
 
 class Lookout:
     def __init__(
-        self, crew: Crew, asking: Asking, channels: Channels, owes_answer: Callable[[Session], bool]
+        self,
+        crew: Crew,
+        asking: Asking,
+        channels: Channels,
+        owes_answer: Callable[[Session], bool],
+        ended_since: Callable[[Session, int], bool],
     ) -> None:
         self.crew = crew
         self.asking = asking
@@ -67,8 +90,12 @@ class Lookout:
         self.endings = Endings(crew)
         # Whether a session's own log tells of no answer yet to what it was asked last.
         self._owes_answer = owes_answer
-        # By session: what its pane's title meant when we last looked, and which agent it is.
-        self._titles: dict[str, ScreenState | None] = {}
+        # Whether its log tells of the end of a turn since then.
+        self._ended_since = ended_since
+        # By session: what its pane's title meant when we last looked, and which lines tmux saw; which agent it is.
+        self._titles: dict[str, tuple[ScreenState | None, str]] = {}
+        self._afterwards: dict[str, tuple[asyncio.TimerHandle, ...]] = {}
+        self._later: set[asyncio.Task[None]] = set()
         self._agents: dict[str, str] = {}
         self._owed_looks: dict[str, int] = {}
         self._looking: dict[str, asyncio.Task[None]] = {}
@@ -77,9 +104,13 @@ class Lookout:
 
     async def close(self) -> None:
         self._closed = True
-        for task in self._looking.values():
+        tasks = [*self._looking.values(), *self._later]
+        for timers in self._afterwards.values():
+            for timer in timers:
+                timer.cancel()
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._looking.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def see(self, session: Session) -> Sight | None:
         """What its pane shows now; None when the pane is gone, or is no longer the one that it was."""
@@ -137,6 +168,9 @@ class Lookout:
             self.channels.ring(session.id)
             if question is not None:
                 await self.tell(session, "unchecked", "needs_input")
+            elif before is not None and not self._is_expected(session.id):
+                # Whoever answered it, the next one may be drawn in a moment.
+                self.expect(session, self.crew.journal.clock())
         return sight, question
 
     async def _shown(self, session: Session, screen: Screen) -> Question | None:
@@ -211,27 +245,34 @@ class Lookout:
             try:
                 tmux = await self.crew.running(fleet)
                 panes = await tmux.panes() if tmux else ()
-                shown = [(pane.session_id, pane.title) for pane in panes if pane.session_id and not pane.dead]
+                lines = await tmux.lines_shown() if tmux else {}
+                shown = [
+                    (pane.session_id, pane.title, lines.get(pane.pane_id, ""))
+                    for pane in panes
+                    if pane.session_id and not pane.dead
+                ]
                 await asyncio.gather(*(self._look_at_title(*one) for one in shown))
             except MaestroError as error:
                 _log.warning("titles", fleet=fleet, error=error.message)
 
-    async def _look_at_title(self, session_id: str, title: str) -> None:
+    async def _look_at_title(self, session_id: str, title: str, lines: str) -> None:
         if session_id not in self._agents:
             self._agents[session_id] = (await self.crew.session(session_id)).agent
         terminal = terminal_named(self._agents[session_id])
         reading = terminal.read_title(title) if terminal else None
         state: ScreenState | None = reading.state if reading else None
-        if session_id in self._titles and self._titles[session_id] == state:
+        before = self._titles.get(session_id)
+        if before == (state, lines):
             return
-        self._titles[session_id] = state
+        self._titles[session_id] = (state, lines)
         session = await self.crew.session(session_id)
-        if session.status in {"spawning", *sessions.ENDED}:
-            if state is not None:
-                # Whoever starts a session says when it is ready, and then what its title tells is news.
-                self._titles.pop(session_id, None)
+        if session.status in sessions.ENDED or self.crew.is_awaited(session_id):
+            # Whoever starts a session says when it is ready, and then what its title tells is news.
+            self._titles.pop(session_id, None)
             return
-        sight, question = await self._look_until_drawn(session, state)
+        only_lines = before is not None and before[0] == state
+        look = self.look(session) if only_lines else self._look_until_drawn(session, state)
+        sight, question = await look
         if sight is not None and question is None and sight.screen.state in _NOTIFY:
             seen = sight.screen.state
             session = await self.crew.session(session_id)
@@ -262,8 +303,55 @@ class Lookout:
         deadline = loop.time() + _TITLE_SECONDS
         while True:
             sight, question = await self.look(session)
-            shown = STATUS_SHOWN.get(sight.screen.state) if sight else None
-            agrees = shown == STATUS_SHOWN.get(title) if title else shown != "working"
-            if sight is None or agrees or loop.time() > deadline:
+            if sight is None or _agree(title, sight.screen.state) or loop.time() > deadline:
                 return sight, question
             await asyncio.sleep(_DRAW_SECONDS)
+
+    # After something was given.
+
+    def expect(self, session: Session, since: int) -> None:
+        """Looks again soon, a few times, at a session that was given something then: what follows may be shorter than the
+        time between two of tmux's comparisons."""
+        if self._closed or session.place is None:
+            return
+        for timer in self._afterwards.pop(session.id, ()):
+            timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._afterwards[session.id] = tuple(
+            loop.call_later(seconds, self._look_later, session.id, since) for seconds in _AFTERWARDS
+        )
+
+    def _is_expected(self, session_id: str) -> bool:
+        timers = self._afterwards.get(session_id, ())
+        return any(timer.when() > asyncio.get_running_loop().time() for timer in timers)
+
+    def _look_later(self, session_id: str, since: int) -> None:
+        task = asyncio.get_running_loop().create_task(self._look_afterwards(session_id, since))
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+    async def _look_afterwards(self, session_id: str, since: int) -> None:
+        """Tells a question, and an end of the turn that its log confirms: the screen may still be of the turn before."""
+        try:
+            session = await self.crew.session(session_id)
+            if session.status in sessions.ENDED or self.crew.is_awaited(session_id):
+                return
+            sight, question = await self.look(session)
+            if sight is None or question is not None:
+                return
+            seen, title = sight.screen.state, sight.title.state if sight.title else None
+            session = await self.crew.session(session_id)
+            if seen not in _AT_REST or session.status == STATUS_SHOWN[seen] or not _agree(title, seen):
+                return
+            if await asyncio.to_thread(self._ended_since, session, since):
+                await self.tell(session, _NOTIFY[seen], STATUS_SHOWN[seen])
+        except MaestroError as error:
+            _log.warning("afterwards", session=session_id, error=error.message)
+
+
+def _agree(title: ScreenState | None, shown: ScreenState) -> bool:
+    """Whether a screen shows what the title above it says; one that says nothing denies only that it works."""
+    if title is None:
+        return STATUS_SHOWN.get(shown) != "working"
+    told, seen = STATUS_SHOWN.get(title), STATUS_SHOWN.get(shown)
+    return told == seen or any({told, seen} <= alike for alike in (sessions.AT_REST, sessions.AT_WORK))

@@ -199,12 +199,13 @@ class Outbox:
     async def _work_off(self, session_id: str) -> None:
         while (prompt := await self._next(session_id)) is not None:
             news = self.channels.news(session_id)
+            since = self.crew.journal.clock()
             try:
                 outcome = await self._deliver(prompt)
                 if outcome.state == "hold":
                     await self._hold(prompt, outcome.reason)
                 else:
-                    await self._settle(prompt, outcome)
+                    await self._settle(prompt, outcome, since)
                     if prompt.kind == "answer":
                         await self._until_calm(session_id)
                     continue
@@ -231,7 +232,7 @@ class Outbox:
             left, key=lambda one: (one.state not in prompts.UNDER_WAY, one.kind != "answer"), default=None
         )
 
-    async def _settle(self, prompt: Prompt, outcome: Outcome) -> None:
+    async def _settle(self, prompt: Prompt, outcome: Outcome, since: int) -> None:
         await self._move(prompt.id, outcome.state, reason=outcome.reason, evidence=outcome.evidence)
         if outcome.state != "submitted":
             return
@@ -243,6 +244,7 @@ class Outbox:
         _, following = await self.lookout.look(session)
         if following is not None:
             await self.lookout.tell(session, "unchecked", "needs_input")
+        self.lookout.expect(session, since)
 
     async def _deliver(self, prompt: Prompt) -> Outcome:
         if prompt.state in prompts.UNDER_WAY:

@@ -38,11 +38,11 @@ _LOOK_SECONDS: Final = 0.05
 # What a screen says of a session, as far as it says anything.
 STATUS_SHOWN: Final[dict[ScreenState, SessionStatus]] = {
     "idle": "idle",
-    "error": "idle",
-    "limit": "idle",
+    "error": "failed",
+    "limit": "limited",
     "working": "working",
     "background": "working",
-    "retrying": "working",
+    "retrying": "retrying",
     "question": "needs_input",
     "permission": "needs_input",
     "plan": "needs_input",
@@ -71,6 +71,7 @@ class Roll(Fleets):
         self._settling: dict[str, asyncio.Task[None]] = {}
         self._unsettled: set[str] = set()
         self._stopping: set[str] = set()
+        self._awaited: set[str] = set()
 
     async def close(self) -> None:
         self._closed = True
@@ -82,7 +83,22 @@ class Roll(Fleets):
 
     # Evidence.
 
+    def is_awaited(self, session_id: str) -> bool:
+        """Whether somebody waits for the first sign of it, and will say what it shows."""
+        return session_id in self._awaited
+
     async def _ready(self, tmux: Tmux, session_id: str, pane: Pane, *, quiet: bool) -> Session:
+        self._awaited.add(session_id)
+        try:
+            session = await self._first_sign(tmux, session_id, pane, quiet=quiet)
+        finally:
+            self._awaited.discard(session_id)
+        if session.place is not None and session.status not in sessions.ENDED:
+            # What its title said meanwhile was not listened to. One that gives no sign yet will be heard by its own.
+            self.on_change(session.place.fleet)
+        return session
+
+    async def _first_sign(self, tmux: Tmux, session_id: str, pane: Pane, *, quiet: bool) -> Session:
         """Wait for evidence that the agent is there: its transcript, or, without a prompt, its screen; or a dialog
         that it shows first. An agent that dies before has failed, and its last screen says why."""
         loop = asyncio.get_running_loop()
@@ -98,11 +114,7 @@ class Roll(Fleets):
                 return await self._died(tmux, session_id, now)
             # One that is opened again has its transcript of before.
             if not quiet and await asyncio.to_thread(self.transcript_of, session) is not None:
-                begun = await self._move(session_id, "working")
-                if begun.place is not None:
-                    # What its title said meanwhile was not listened to.
-                    self.on_change(begun.place.fleet)
-                return begun
+                return await self._move(session_id, "working")
             shown = await self._shown_status(tmux, now, session.agent)
             if shown is not None and (quiet or shown == "needs_input"):
                 ready = await self._move(session_id, shown)

@@ -45,9 +45,17 @@ _HOOKS = (
 _COMPARED = "#{pane_id}#{pane_dead}#{n:@pane_notify}#{==:#{@pane_notify},checked}#{n:@session_id}"
 
 
-def _preparing(titles: Sequence[str]) -> list[str]:
-    """A server of our own, made so that it tells us what happens; also when a title begins or ceases to match."""
+def _lines_format(globs: Sequence[str]) -> str:
+    """Which of these lines a pane shows, a digit each. Only of one that works: tmux reads the whole screen for it."""
+    found = "".join(f"#{{!=:#{{C:{words.pattern(glob)}}},0}}" for glob in globs)
+    return f"#{{?#{{==:#{{@pane_notify}},working}},{found},}}" if found else ""
+
+
+def _preparing(titles: Sequence[str], lines: Sequence[str]) -> list[str]:
+    """A server of our own, made so that it tells us what happens; also when a title begins or ceases to match, and when
+    one of these lines comes or goes."""
     compared = _COMPARED + "".join(f"#{{m:{words.pattern(title)},#{{pane_title}}}}" for title in titles)
+    compared += _lines_format(lines)
     commands: list[Command] = [
         ("set-option", "-s", "focus-events", "on"),
         ("set-option", "-g", "-w", "automatic-rename", "off"),
@@ -60,7 +68,13 @@ def _preparing(titles: Sequence[str]) -> list[str]:
 
 class Tmux:
     def __init__(
-        self, socket: str, env: Mapping[str, str], *, guest: bool = False, titles: Sequence[str] = ()
+        self,
+        socket: str,
+        env: Mapping[str, str],
+        *,
+        guest: bool = False,
+        titles: Sequence[str] = (),
+        lines: Sequence[str] = (),
     ) -> None:
         self.socket = socket
         self.guest = guest
@@ -70,7 +84,8 @@ class Tmux:
         self._guest: ServerId | None = None
         self._version: Version | None = None
         self._closing_pane = asyncio.Lock()
-        self._connection = Connection(self._attaching, _preparing(titles), self._env, self._changed)
+        self._lines_format = _lines_format(lines)
+        self._connection = Connection(self._attaching, _preparing(titles, lines), self._env, self._changed)
 
     # The connection.
 
@@ -195,6 +210,13 @@ class Tmux:
             # tmux 3.3a now and then misses that a child has ended; told again, it looks.
             processes.send_signal(process_of(server), signal.SIGCHLD)
         return found
+
+    async def lines_shown(self) -> dict[str, str]:
+        """By pane, which of the watched lines it shows; nothing of one that does not work."""
+        if not self._lines_format:
+            return {}
+        told = await self.run("list-panes", "-a", "-F", f"#{{pane_id}} {self._lines_format}")
+        return {pane_id: shown for pane_id, _, shown in (line.partition(" ") for line in told)}
 
     async def clients(self) -> tuple[Client, ...]:
         """Who is attached; our own connection left out."""

@@ -16,7 +16,18 @@ from maestro.redact import clean, redact
 TaskStatus = Literal["pending", "in_progress", "completed", "blocked", "error", "cancelled"]
 Priority = Literal["low", "normal", "high", "urgent"]
 ReportKind = Literal["progress", "complete", "blocked", "error"]
-SessionStatus = Literal["spawning", "working", "idle", "needs_input", "completed", "error", "stopped"]
+SessionStatus = Literal[
+    "spawning",
+    "working",
+    "retrying",  # an API error, and it tries again
+    "idle",
+    "failed",  # its turn ended with an API error; the agent lives, and takes a prompt
+    "limited",  # the same, by a limit that time or money lifts
+    "needs_input",
+    "completed",
+    "error",
+    "stopped",
+]
 SessionRole = Literal["worker", "coordinator"]
 DecisionKind = Literal[
     "verdict",  # about a question

@@ -35,7 +35,9 @@ _sessions = schema.sessions
 _FACT_COLUMNS = [c for c in _sessions.c if c.name not in {"token_hash", "pid_started", "boot_id"}]
 
 ENDED: frozenset[SessionStatus] = frozenset({"completed", "error", "stopped"})
-_LIVE: frozenset[SessionStatus] = frozenset({"spawning", "working", "idle", "needs_input"})
+AT_REST: frozenset[SessionStatus] = frozenset({"idle", "failed", "limited"})
+AT_WORK: frozenset[SessionStatus] = frozenset({"working", "retrying"})
+_LIVE: frozenset[SessionStatus] = frozenset({"spawning", "needs_input", *AT_REST, *AT_WORK})
 _REPORTED: Mapping[ReportKind, SessionStatus] = {
     "progress": "working",
     "complete": "completed",

@@ -9,9 +9,11 @@ from typing import Final, Literal
 import msgspec
 
 from maestro.agents import Moment
+from maestro.agents.screen import Screen
 from maestro.observe.recent import Recent
 from maestro.observe.status import Evidence, State, Status, assess
-from maestro.observe.stuck import Stuck, find_stuck
+from maestro.observe.status import shown as one_line
+from maestro.observe.stuck import Stuck, find_stuck, retrying, stopped
 from maestro.redact import clean, fold, redact
 
 LONGEST_TEXT: Final = 150
@@ -21,6 +23,8 @@ DEFAULT_LAST: Final = 5
 
 _SENTENCE_END = re.compile(r"[.!?]\s")
 _WINDOW: Final = 4096  # characters looked at for a short entry, unless redaction leaves too few of them
+
+_MARK: Final = re.compile(r"^[^\w\[({]+")  # what a CLI draws before its words
 
 Source = Literal["assistant", "user", "system"]
 _SOURCES: Final[dict[str, Source]] = {"text": "assistant", "prompt": "user"}
@@ -96,6 +100,32 @@ def digest(subject: Subject, recent: Recent, now: int, shape: Shape = USUAL_SHAP
         stuck=stuck,
         metrics=Metrics(turns_since_text(recent), last_activity, idle),
         last_activity_timestamp=last_activity,
+    )
+
+
+def with_screen(told: Digest, screen: Screen, now: int) -> Digest:
+    """The digest with the error or limit that only the screen shows: a CLI that tries again writes nothing down, and
+    not every one notes how a turn failed."""
+    is_retry = screen.state == "retrying" and told.status in {"working", "thinking", "retrying"}
+    is_end = screen.state in {"error", "limit"} and told.status != "failed"
+    if not is_retry and not is_end:
+        return told
+    words = one_line(_MARK.sub("", screen.evidence))
+    silent = max(0, now - told.last_activity_timestamp) if told.last_activity_timestamp else 0
+    calls = told.metrics.turns_since_last_text
+    if is_retry:
+        stuck = retrying(words, silent, calls)
+    else:
+        stuck = stopped(words, now, silent, calls, limited=screen.state == "limit")
+    last = told.entries[-1:]
+    entry = Entry(now, words, "system", is_first_sentence=False)
+    return msgspec.structs.replace(
+        told,
+        status="retrying" if is_retry else "failed",
+        state="active" if is_retry else "idle",
+        evidence=(Evidence("screen", words, now), *told.evidence),
+        entries=told.entries if last and last[0].text == words else (*told.entries, entry),
+        stuck=stuck,
     )
 
 

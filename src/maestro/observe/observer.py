@@ -12,11 +12,22 @@ import msgspec
 
 from maestro.agents import Agent
 from maestro.agents.registry import agent_named, agent_names
+from maestro.agents.screen import Screen
 from maestro.errors import NotFound
 from maestro.ledger.board import ENDED
 from maestro.ledger.facts import Session, Task
 from maestro.observe.context import MOST_TOKENS, BoardTask, Watched, coordinator_context
-from maestro.observe.digest import DEFAULT_LAST, USUAL_SHAPE, Digest, Entry, Shape, Source, Subject, unseen
+from maestro.observe.digest import (
+    DEFAULT_LAST,
+    USUAL_SHAPE,
+    Digest,
+    Entry,
+    Shape,
+    Source,
+    Subject,
+    unseen,
+    with_screen,
+)
 from maestro.observe.discover import Sighting, discover, find_transcript, project_of
 from maestro.observe.follow import Cursor, at_end, follow
 from maestro.observe.resolve import Resolver, Sought
@@ -26,6 +37,7 @@ from maestro.observe.stuck import Stuck
 from maestro.observe.transcript import digest_transcript
 
 _OWING: Final = frozenset[Status]({"thinking", "unknown"})
+_TRIES_AGAIN: Final = Screen("retrying", evidence="an API error")
 _MOST_STEPS: Final = 64  # of four megabytes each, in one look at one transcript
 
 
@@ -146,6 +158,16 @@ class Observer:
         said = (entry.text for entry in reversed(digest.entries) if entry.source == "assistant")
         return next(said, "")
 
+    def ended_since(self, session: Session, since: int) -> bool:
+        """Whether the last that its transcript tells is no debt, and was written since then."""
+        now = self._clock()
+        path = self._path(session, now)
+        if path is None:
+            return False
+        digest = digest_transcript(agent_named(session.agent), path, subject_of(session, {}), now=now, last=1)
+        at = digest.evidence[0].at if digest.evidence else None
+        return digest.status not in _OWING and at is not None and at >= since
+
     def transcripts(self, sessions: Iterable[Session]) -> list[Path]:
         """The files that are there now: what a follower waits on."""
         now = self._clock()
@@ -221,7 +243,8 @@ class Observer:
             [digest] = self.digests([session], tasks)
         except NotFound:
             return unseen(subject_of(session, tasks))
-        return digest
+        # Its transcript does not say so, and nobody looks at a screen for this.
+        return with_screen(digest, _TRIES_AGAIN, self._clock()) if session.status == "retrying" else digest
 
     def _saving(self, agent: Agent, path: Path, session: Session, tasks: Mapping[str, Task]) -> Saving:
         [digest] = self.digests([session], tasks)

@@ -48,7 +48,7 @@ _STATES: Final[dict[str, State]] = {
 class Evidence(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """One thing that was seen, where and when."""
 
-    source: Literal["transcript"]
+    source: Literal["transcript", "screen"]
     says: str
     at: int | None
 

@@ -7,7 +7,7 @@ from typing import Final, Literal
 import msgspec
 
 from maestro.agents import Moment
-from maestro.agents.limits import is_limit, resets_at
+from maestro.agents.limits import is_limit, needs_login, resets_at
 from maestro.observe.recent import Recent
 from maestro.observe.status import Verdict, shown
 
@@ -117,8 +117,30 @@ def _repeated_errors(case: Case) -> Stuck | None:
     number = len(case.errors)
     said = next((error.text for error in reversed(case.errors) if error.text), "")
     warning = f"{number} API errors in a row" if number > 1 else "Stopped by an API error"
-    remedy = "Prompt it to try again; if the error stays, look at its network, key and model."
-    return case.stuck("api_errors", warning, remedy, evidence=shown(said))
+    return case.stuck("api_errors", warning, _remedy(said), evidence=shown(said))
+
+
+def _remedy(said: str) -> str:
+    if needs_login(said):
+        return "Its key or login is not accepted: log in again in its terminal, or give it a valid key, then prompt it."
+    return "Prompt it to try again; if the error stays, look at its network, key and model."
+
+
+def retrying(words: str, silent: int, calls: int) -> Stuck:
+    """An API error that the agent tries to get over by itself, in the words of its screen."""
+    remedy = "It tries again by itself; if the error stays, look at its network, key and model."
+    if needs_login(words):
+        remedy = _remedy(words)
+    return Stuck("api_errors", f"Tries again after an API error: {words}", words, remedy, silent, calls)
+
+
+def stopped(words: str, said_at: int, silent: int, calls: int, *, limited: bool) -> Stuck:
+    """An error or a limit that ended a turn, in the words of a screen whose transcript does not tell of it."""
+    if limited:
+        remedy = "Wait for the reset, or go on with another model or account."
+        resets = resets_at(words, said_at)
+        return Stuck("limit", f"Limit reached: {words}", words, remedy, silent, calls, resets)
+    return Stuck("api_errors", "Stopped by an API error", words, _remedy(words), silent, calls)
 
 
 def _question(case: Case) -> Stuck | None:

@@ -14,6 +14,7 @@ from maestro.coordinate.admission import Admission
 from maestro.coordinate.briefing import Briefing
 from maestro.coordinate.care import Care
 from maestro.coordinate.cases import Cases
+from maestro.coordinate.digests import Digests
 from maestro.coordinate.inbox import Inbox
 from maestro.coordinate.memory.recollection import Recollection
 from maestro.coordinate.oversight import Oversight
@@ -86,7 +87,7 @@ def build(
     observer = Observer(os.environ, home.root, journal.clock)
     crew = Crew(journal, home, lambda session: next(iter(observer.transcripts([session])), None))
     channels, asking = Channels(), Asking(journal)
-    lookout = Lookout(crew, asking, channels, observer.owes_answer)
+    lookout = Lookout(crew, asking, channels, observer.owes_answer, observer.ended_since)
     outbox = Outbox(crew, lookout, channels)
     crew.on_change = lookout.changed
     crew.type_first = outbox.queue
@@ -117,6 +118,7 @@ def build(
         journal=journal,
         wakeups=wakeups,
         observer=observer,
+        digests=Digests(observer, lookout),
         crew=crew,
         lookout=lookout,
         outbox=outbox,

@@ -14,6 +14,7 @@ from maestro.coordinate.admission import FindPolicy
 from maestro.coordinate.briefing import Briefing
 from maestro.coordinate.care import Care
 from maestro.coordinate.cases import Cases
+from maestro.coordinate.digests import Digests
 from maestro.coordinate.inbox import Inbox
 from maestro.coordinate.memory.recollection import Recollection
 from maestro.coordinate.oversight import Oversight
@@ -35,6 +36,7 @@ class Desk:
     journal: Journal
     wakeups: Wakeups
     observer: Observer
+    digests: Digests
     crew: Crew
     lookout: Lookout
     outbox: Outbox

@@ -58,6 +58,9 @@ class Screens:
     # 2.1.197 turns a spinner in its title while it works; 2.1.325 shows ✳ whatever it does.
     title_globs: Mapping[str, ScreenState] = {"⠂ *": "working", "⠐ *": "working"}
 
+    # While it tries again it writes nothing down and runs no hook.
+    line_globs: tuple[str, ...] = ("Retrying in * attempt ",)
+
     def read_title(self, title: str) -> TitleReading | None:
         return TitleReading("working", title) if title.startswith(("⠂ ", "⠐ ")) else None
 

@@ -49,6 +49,9 @@ class Screens:
         "[[] ? ] Action Required*": "question",
     }
 
+    # No hook tells that it tries again, or that a turn failed.
+    line_globs: tuple[str, ...] = ("Reconnecting... ", _FAILURE)
+
     def read_title(self, title: str) -> TitleReading | None:
         """It names an approval and a question alike."""
         if _turns(title):

@@ -38,6 +38,7 @@ class Hooks:
         HookEvent("Notification"),
         HookEvent("SessionEnd"),
     )
+    ends_alike: bool = True
     no_session_hooks: str = (
         "Gemini CLI reads hooks from your settings and the project's only; a settings file for one session must "
         "belong to root. `maestro install gemini` puts them into your settings."

@@ -45,6 +45,9 @@ class Screens:
         "✋ *": "question",
     }
 
+    # Without hooks of its own nothing but its title tells of a turn, and that does not tell how it ended.
+    line_globs: tuple[str, ...] = ("(Attempt ", _FAILURE)
+
     def read_title(self, title: str) -> TitleReading | None:
         """It names a confirmation and a question alike."""
         states: Mapping[str, ScreenState] = {"◇": "idle", "✦": "working", "⏲": "working", "✋": "question"}

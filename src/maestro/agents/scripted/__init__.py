@@ -62,6 +62,8 @@ class Scripted(Headlessly, Claude):
         **GEMINI.title_globs,
     }
 
+    line_globs: tuple[str, ...] = (*Claude.line_globs, *CODEX.line_globs, *GEMINI.line_globs)
+
     def launch(self, request: LaunchRequest) -> LaunchPlan:
         require_allowed(request.env)
         script = request.model or request.env.get("MAESTRO_SCRIPT", "")

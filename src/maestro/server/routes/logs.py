@@ -74,7 +74,7 @@ def _choose(
 
 
 @router.get("/sessions/log-digests", responses=_described(list[Digest]))
-def log_digests(
+async def log_digests(
     desk: AtDesk,
     actor: Calling,
     parent_session_id: Annotated[str | None, Query(alias="parentSessionId")] = None,
@@ -90,13 +90,17 @@ def log_digests(
     ids = [word.strip() for word in (session_ids or "").split(",") if word.strip()]
     if not (parent_session_id or ids or project_id):
         raise InvalidInput("Provide parentSessionId or sessionIds")
-    chosen = _choose(desk, actor, ids=ids, parent=parent_session_id, project=project_id)
+    chosen = await asyncio.to_thread(
+        _choose, desk, actor, ids=ids, parent=parent_session_id, project=project_id
+    )
     shape = Shape(full=full, max_length=max_length)
-    return _answer(desk.observer.digests(chosen.sessions, chosen.tasks, last=last, since=since, shape=shape))
+    return _answer(
+        await desk.digests.read(chosen.sessions, chosen.tasks, last=last, since=since, shape=shape)
+    )
 
 
 @router.get("/sessions/{session_id}/log-digest", responses=_described(Digest))
-def log_digest(
+async def log_digest(
     desk: AtDesk,
     actor: Calling,
     session_id: str,
@@ -106,9 +110,9 @@ def log_digest(
     *,
     full: bool = False,
 ) -> Response:
-    chosen = _choose(desk, actor, ids=[session_id])
+    chosen = await asyncio.to_thread(_choose, desk, actor, ids=[session_id])
     shape = Shape(full=full, max_length=max_length)
-    [digest] = desk.observer.digests(chosen.sessions, chosen.tasks, last=last, since=since, shape=shape)
+    [digest] = await desk.digests.read(chosen.sessions, chosen.tasks, last=last, since=since, shape=shape)
     return _answer(digest)
 
 
@@ -138,10 +142,14 @@ async def log_follow(desk: AtDesk, actor: Calling, request: Following) -> Respon
     except msgspec.ValidationError as error:
         raise InvalidInput("This is not a cursor of an earlier answer.", hint=str(error)) from error
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + request.wait
+    deadline, begun_at = loop.time() + request.wait, desk.journal.clock()
     while True:
         news = await asyncio.to_thread(desk.observer.go_on, chosen.sessions, chosen.tasks, cursors, shape)
-        if news.lines or desk.wakeups.closing or loop.time() >= deadline:
+        now = await asyncio.to_thread(_choose, desk, actor, ids=request.session_ids)
+        shown = await desk.digests.stuck_by_screen(now.sessions, now.tasks)
+        news = msgspec.structs.replace(news, stuck={**news.stuck, **shown})
+        is_news = any(one.id in shown and one.updated_at >= begun_at for one in now.sessions)
+        if news.lines or is_news or desk.wakeups.closing or loop.time() >= deadline:
             return _answer(news)
         cursors = news.cursor
         paths = await asyncio.to_thread(desk.observer.transcripts, chosen.sessions)

@@ -51,7 +51,7 @@ async def overview(desk: AtDesk, actor: Calling, seeing: Seeing) -> Response:
     elif kept.questions:
         kept = await _looked_at(desk, kept)
     digests, (fleets, seats) = await asyncio.gather(
-        asyncio.to_thread(desk.observer.digests, kept.sessions, kept.tasks, last=views.LINES), _seats(desk)
+        desk.digests.read(kept.sessions, kept.tasks, last=views.LINES), _seats(desk)
     )
     if actor.session_id is not None:
         fleets = [
