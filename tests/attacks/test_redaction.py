@@ -414,9 +414,7 @@ def test_without_its_screen_it_waits_for_the_human(stage: Stage) -> None:
 def test_a_question_in_words_that_lost_some_is_the_humans(stage: Stage) -> None:
     """A digest is redacted before anybody judges it: what stood there may be a command."""
     plain = stage.spawn("plain", {"say": "The notes are written. Shall I go on with the tests?"})
-    lost = stage.spawn(
-        "lost", {"say": "Next is `grep password=$(reboot) notes`. Shall I run it?"}
-    )
+    lost = stage.spawn("lost", {"say": "Next is `grep password=$(reboot) notes`. Shall I run it?"})
     case = case_of(stage, lost)["case"]
     assert MARK in case["asked"]["text"]
     assert case["asked"]["unread"] == HIDDEN

@@ -57,6 +57,7 @@ class Failure:
     headers: Mapping[str, str] = field(default_factory=dict)
     kind: str = ""  # the API's own word for it, where it has one; else the usual for the status
     details: tuple[Mapping[str, Any], ...] = ()  # of Gemini's errors
+    more: Mapping[str, Any] = field(default_factory=dict)  # what else OpenAI's error holds
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,7 @@ class OpenAI:
                 "message": failure.message,
                 "type": failure.kind or "server_error",
                 "code": failure.kind or None,
+                **failure.more,
             }
         }
 

@@ -29,6 +29,12 @@ _CLOCK = re.compile(
     r"(?:\s*\(([A-Za-z_]+(?:/[A-Za-z_+-]+)*)\))?",
     re.IGNORECASE,
 )
+_DATE = re.compile(
+    r"(?:resets?|try again|available)\s+(?:again\s+)?(?:at|on)?\s*([A-Z][a-z]{2})[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?"
+    r"(?:,?\s+(\d{4}))?(?:,|\s+at)?\s+(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b",
+    re.IGNORECASE,
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000}
 _DAY = timedelta(days=1)
 
@@ -55,9 +61,32 @@ def resets_at(text: str, said_at: int) -> int | None:
         return round((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
     if found := _SPAN.search(text):
         return said_at + round(sum(float(n) * _UNITS[unit[0].lower()] for n, unit in _PART.findall(found[1])))
+    if found := _DATE.search(text):
+        return _date(found, said_at)
     if found := _CLOCK.search(text):
         return _next_clock_time(found, said_at)
     return None
+
+
+def _date(found: re.Match[str], said_at: int) -> int | None:
+    """A day that is named, in this machine's zone; without its year, the next such day."""
+    said = datetime.fromtimestamp(said_at / 1000, UTC).astimezone()
+    name, day, year, hour, minute, half = found.groups()
+    if name.lower() not in _MONTHS:
+        return None
+    try:
+        when = datetime(
+            int(year or said.year),
+            _MONTHS.index(name.lower()) + 1,
+            int(day),
+            int(hour) % 12 + (12 if half.lower() == "p" else 0),
+            int(minute or 0),
+        ).astimezone()
+        if year is None and when < said - _DAY:
+            when = when.replace(year=when.year + 1)
+    except ValueError:
+        return None
+    return round(when.timestamp() * 1000)
 
 
 def _next_clock_time(found: re.Match[str], said_at: int) -> int | None:

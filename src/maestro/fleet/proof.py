@@ -9,9 +9,9 @@ from typing import Final
 from maestro.agents.questions import Question, is_same, squashed
 from maestro.agents.terminal import TellsCalls, TellsQueue, Terminal
 from maestro.fleet.asking import fit
-from maestro.redact import MARK, redact
 from maestro.ledger.facts import Prompt
 from maestro.ledger.prompts import shown
+from maestro.redact import MARK, redact
 
 _TAIL: Final = 1024 * 1024  # a call stands so far in front of its result, at most
 _MOST: Final = 16 * 1024 * 1024  # more than any agent writes in the seconds that proof is waited for

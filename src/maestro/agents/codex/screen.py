@@ -13,6 +13,7 @@ from typing import Final
 from maestro.agents.codex import dialogs
 from maestro.agents.codex.layout import SIGN, Layout, last_line_above, layout, paragraph_start
 from maestro.agents.codex.versions import VERSIONS
+from maestro.agents.limits import is_limit
 from maestro.agents.screen import Capture, Rule, Screen, ScreenState, first_match
 from maestro.agents.terminal import TitleReading
 
@@ -27,7 +28,7 @@ _BETWEEN: Final = re.compile(r"(?:  [└↳] |    |  \s*$|$)")  # what may stand
 _TURN_OVER: Final = re.compile(r"  Worked for ")
 _NOTICE: Final = re.compile(r"• (?:Model changed|Unrecognized command|You ran|Tip:)")
 _FAILURE: Final = "■ "
-_LIMIT: Final = re.compile(r"usage limit|out of credits|spending limit", re.IGNORECASE)
+_LIMIT: Final = re.compile(r"out of credits|spending limit", re.IGNORECASE)
 _INTERRUPTED: Final = re.compile(r"■ Conversation interrupted\b")
 _PLACEHOLDERS: Final = ("Ask Codex to do anything",)
 _RESUME: Final = re.compile(r"  codex resume [0-9a-f]{8}-[0-9a-f-]{27}$")
@@ -163,7 +164,9 @@ def _interrupted(view: Layout) -> Screen | None:
 
 def _limit(view: Layout) -> Screen | None:
     failure = _failure(view)
-    return _boxed(view, "limit", failure[0]) if failure and _LIMIT.search(failure[1]) else None
+    if failure is None or not (is_limit(failure[1]) or _LIMIT.search(failure[1])):
+        return None
+    return _boxed(view, "limit", failure[1])
 
 
 def _error(view: Layout) -> Screen | None:

@@ -46,7 +46,7 @@ class Screens:
     }
 
     # Without hooks of its own nothing but its title tells of a turn, and that does not tell how it ended.
-    line_globs: tuple[str, ...] = ("(Attempt ", _FAILURE)
+    line_globs: tuple[str, ...] = ("(Attempt ", "This is taking a bit longer, ", _FAILURE)
 
     def read_title(self, title: str) -> TitleReading | None:
         """It names a confirmation and a question alike."""
