@@ -100,7 +100,11 @@ class Turn:
         if self._began is None:
             return
         if failed:
-            yield from self.run_hook("StopFailure", error="unknown", last_assistant_message=self.last_text)
+            # Codex runs no hook then, and Gemini CLI none that a session can be given.
+            if self._imitate == "claude":
+                yield from self.run_hook(
+                    "StopFailure", error="unknown", last_assistant_message=self.last_text
+                )
         else:
             yield from self.run_hook(
                 "Stop",
