@@ -268,6 +268,9 @@ def test_finished_unnoticed_needs_an_open_task() -> None:
         ("5-hour limit reached - resets 9am (UTC)", 3600),
         ("You've hit your limit · resets 8:30am (UTC)", 1800),
         ("limit reached, resets 7am (UTC)", 23 * 3600),
+        ("hit your usage limit. Visit settings or try again at Jan 16th, 2027 1:29 AM.", 62_940),
+        ("usage limit reached, resets Jan 16 at 9am", 25 * 3600),
+        ("usage limit reached, try again at Feb 30th, 2027 1:29 AM", None),
         ("429 Too Many Requests", None),
     ],
 )

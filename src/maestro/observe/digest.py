@@ -110,13 +110,14 @@ def with_screen(told: Digest, screen: Screen, now: int) -> Digest:
     is_end = screen.state in {"error", "limit"} and told.status != "failed"
     if not is_retry and not is_end:
         return told
-    words = one_line(_MARK.sub("", screen.evidence))
+    said = _MARK.sub("", screen.evidence)
+    words = one_line(said)
     silent = max(0, now - told.last_activity_timestamp) if told.last_activity_timestamp else 0
     calls = told.metrics.turns_since_last_text
     if is_retry:
         stuck = retrying(words, silent, calls)
     else:
-        stuck = stopped(words, now, silent, calls, limited=screen.state == "limit")
+        stuck = stopped(said, now, silent, calls, limited=screen.state == "limit")
     last = told.entries[-1:]
     entry = Entry(now, words, "system", is_first_sentence=False)
     return msgspec.structs.replace(

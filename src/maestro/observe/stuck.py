@@ -134,11 +134,12 @@ def retrying(words: str, silent: int, calls: int) -> Stuck:
     return Stuck("api_errors", f"Tries again after an API error: {words}", words, remedy, silent, calls)
 
 
-def stopped(words: str, said_at: int, silent: int, calls: int, *, limited: bool) -> Stuck:
+def stopped(said: str, said_at: int, silent: int, calls: int, *, limited: bool) -> Stuck:
     """An error or a limit that ended a turn, in the words of a screen whose transcript does not tell of it."""
+    words = shown(said)
     if limited:
         remedy = "Wait for the reset, or go on with another model or account."
-        resets = resets_at(words, said_at)
+        resets = resets_at(said, said_at)
         return Stuck("limit", f"Limit reached: {words}", words, remedy, silent, calls, resets)
     return Stuck("api_errors", "Stopped by an API error", words, _remedy(words), silent, calls)
 
