@@ -1,7 +1,9 @@
-"""API errors, limits and retries of agents whose hooks do not tell of them: told without anybody looking."""
+"""API errors, limits, retries and second questions of agents whose hooks do not tell of them: told without anybody looking."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -84,3 +86,45 @@ def test_a_retry_is_told_by_the_line_on_its_screen(stage: Stage, imitate: str) -
     assert found["entries"][-1]["source"] == "system"
     rows = stage.maestro.daemon.call("GET", "/api/overview")["rows"]
     assert next(row["status"] for row in rows if row["sessionId"] == session) == "error"
+
+
+def test_a_question_right_after_a_permission_is_told(stage: Stage) -> None:
+    """Its title says the same above both, and it runs no hooks."""
+    permission = {"permission": {"command": "touch a.txt", "answers": {"yes": []}}}
+    asks = {"ask": {"question": "Which one?", "options": ["This", "That"], "answers": {"*": []}}}
+    script = ({"say": "I am ready."}, {"wait": True}, permission, {"work": 0.3}, asks)
+    session = stage.spawn("asks twice", *script, imitate="gemini", hookless=True)
+    until_told(stage, session, "idle", "unchecked")
+    stage.sent(session, "go on")
+    until_told(stage, session, "needs_input", "unchecked")
+    stage.sent(session, "Choose 1")
+    until(
+        lambda: asked(stage, session) == ["permission", "choice"],
+        lambda: (asked(stage, session), stage.screen(session)),
+    )
+    until_told(stage, session, "needs_input", "unchecked")
+
+
+def asked(stage: Stage, session: str) -> list[str]:
+    """The kinds of all that it ever asked, by the log of events."""
+    events = stage.maestro.daemon.call("GET", "/api/events", query={"subjects": session})["events"]
+    return [one["data"]["question"]["kind"] for one in events if one["kind"] == "question.asked"]
+
+
+@pytest.mark.more
+def test_one_that_starts_too_slowly_is_heard_by_its_own(stage: Stage) -> None:
+    """Nobody waits for it any longer, and it runs no hooks; its script comes late, through a pipe."""
+    pipe = stage.place / "late.json"
+    os.mkfifo(pipe)
+    body = {
+        "agent": "scripted",
+        "model": str(pipe),
+        "name": "late",
+        "message": "Begin",
+        "directory": str(stage.maestro.cwd),
+        "environment": stage.maestro.env,
+    }
+    session = str(stage.maestro.daemon.call("POST", "/api/sessions/spawn", body, timeout=120)["id"])
+    assert status(stage, session) == "spawning"
+    pipe.write_text(json.dumps({"steps": [{"say": "I am ready."}], "imitate": "gemini", "hookless": True}))
+    until_told(stage, session, "idle", "unchecked")

@@ -15,10 +15,11 @@ recorded as `<bash-input>`, and never run.
 The script is a JSON object:
 
     {"name": "fixer", "steps": [STEP, …], "on_prompt": [STEP, …], "model": "…", "placeholder": "…",
-     "imitate": "claude", "notify_after": 6, "idle_after": 60}
+     "imitate": "claude", "notify_after": 6, "idle_after": 60, "hookless": false}
 
 `steps` are played at once. `on_prompt` is then played for each further prompt; without it the agent exits with
-0, or on a terminal idles at its box, until Ctrl-C twice, `/exit`, SIGTERM or SIGHUP. Only `steps` is required.
+0, or on a terminal idles at its box, until Ctrl-C twice, `/exit`, SIGTERM or SIGHUP. Only `steps` is required;
+with `hookless` no hook is run, as by a CLI that nobody gave any.
 A STEP is an object with one key:
 
     {"say": "text"}                  what the assistant says

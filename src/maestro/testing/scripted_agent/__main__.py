@@ -106,7 +106,7 @@ def _play(options: argparse.Namespace) -> int:
         {*os.environ, *set_values},
         imitate=options.imitate or os.environ.get("MAESTRO_IMITATE", ""),
     )
-    settings = _settings(options.settings)
+    settings = HookSettings() if script.hookless else _settings(options.settings)
     cwd = _enter(options.cwd)
     chance = random.Random(options.seed)
     new_id = _ids(chance)

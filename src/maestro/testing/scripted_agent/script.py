@@ -79,6 +79,7 @@ def parse_script(text: str, known_names: Collection[str] = (), imitate: str = ""
             imitate=_imitated("imitate", imitate or fields.take("imitate", default=Script.imitate)),
             notify_after=fields.seconds("notify_after", default=Script.notify_after),
             idle_after=fields.seconds("idle_after", default=Script.idle_after),
+            hookless=fields.flag("hookless"),
         )
         fields.drop("imitate")
         fields.done()

@@ -183,3 +183,4 @@ class Script:
     imitate: Imitated = "claude"
     notify_after: float = 6.0  # seconds that a question is open before the CLI notifies
     idle_after: float = 60.0  # seconds of idling before it notifies
+    hookless: bool = False  # it runs no hooks, whatever its settings say
