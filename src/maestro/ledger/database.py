@@ -29,6 +29,8 @@ _alembic_version = sa.Table(
     "alembic_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True)
 )
 
+_LEAST_ROOM = 128 << 10  # bytes, for SQLite's index of a write-ahead log and a few pages
+
 
 def open_database(url: str) -> Engine:
     """An engine on an up-to-date ledger."""
@@ -131,14 +133,44 @@ def _keep_copy(engine: Engine, version: str | None) -> None:
     copy = f"{engine.url.database}.before-{version or 'none'}"
     if os.path.exists(copy):
         return
-    source = sqlite3.connect(engine.url.database)
-    target = sqlite3.connect(copy)
+    unfinished = f"{copy}.unfinished"
     try:
+        _remove(unfinished)
+        _copy_whole(engine.url.database, unfinished)
+        os.rename(unfinished, copy)
+    except (sqlite3.Error, OSError) as error:
+        kind = DiskFull if _is_full(str(error)) else LedgerError
+        raise kind(
+            f"The copy of the ledger that an upgrade begins with could not be made: {error}.",
+            hint=f"Free {_megabytes(engine.url.database)} MB beside {engine.url.database}, and try again; the ledger was not touched.",
+        ) from error
+    finally:
+        _remove(unfinished)
+
+
+def _remove(copy: str) -> None:
+    """Removes a copy that was cut short, with SQLite's own file beside it."""
+    for left in (copy, f"{copy}-journal"):
+        if os.path.exists(left):
+            os.unlink(left)
+
+
+def _copy_whole(path: str, to: str) -> None:
+    """Copies the ledger, also what is in its log of changes only, into a file of its own that survives a crash."""
+    os.close(_create_private(to))
+    source = sqlite3.connect(path)
+    target = sqlite3.connect(to)
+    try:
+        target.execute("PRAGMA synchronous=FULL")
         source.backup(target)
     finally:
         target.close()
         source.close()
-    os.chmod(copy, 0o600)
+
+
+def _megabytes(path: str) -> int:
+    """Returns the room that an upgrade needs: a copy, and as much again for the changed tables."""
+    return 2 * os.path.getsize(path) // 1_000_000 + 1
 
 
 def _place(engine: Engine) -> str:
@@ -154,13 +186,27 @@ def translated(engine: Engine) -> Iterator[None]:
         raise _translate(error, _place(engine)) from error
 
 
+def _is_full(words: str) -> bool:
+    """By the words of SQLite, PostgreSQL and the system."""
+    return "disk is full" in words.lower() or "no space left" in words.lower()
+
+
+def _has_no_room(place: str) -> bool:
+    """SQLite says "disk I/O error" where there is no room for its files beside the database."""
+    try:
+        disk = os.statvfs(os.path.dirname(place) or ".")
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _LEAST_ROOM
+
+
 def _translate(error: DBAPIError, place: str) -> MaestroError:
     if isinstance(error, DataError):
         return InvalidInput(
             f"The ledger cannot hold that: {error.orig}.", hint="Leave out control characters."
         )
     words = str(error.orig).lower()
-    if "disk is full" in words or "no space left" in words:
+    if _is_full(words) or ("i/o error" in words and _has_no_room(place)):
         return DiskFull(f"No space left to write to {place}.", hint="Free some disk space; nothing was lost.")
     if "not a database" in words or "malformed" in words or "corrupt" in words:
         return LedgerUnreadable(

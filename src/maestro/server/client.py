@@ -262,7 +262,10 @@ class Daemon:
         while time.monotonic() < deadline:
             try:
                 _, headers, _ = self._exchange(self._request("GET", "/api/health", b"", ""), _SKEW_SECONDS)
-            except (Lost, Absent):
+            except Absent:
+                # Its socket stays open while it becomes another version: it has ended. A start says why.
+                return
+            except Lost:
                 time.sleep(0.05)
                 continue
             if not self._must_renew(headers):

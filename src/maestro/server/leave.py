@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "MAESTRO_SPOOL_DIR"
 _LONGEST = 1 << 20
+_LONGEST_ANSWER = 8 << 20  # the daemon writes half as much
 _PAUSE_SECONDS = 0.01
 _RING_EVERY = 0.5
 _REPORT_SECONDS = 10.0  # so long is the answer to a report waited for where a daemon listens
@@ -44,6 +45,11 @@ def send(
     try:
         _write(os.path.join(folder, f".{name}"), path, content)
     except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise errors.DiskFull(
+                f"No space left to leave this for the daemon: {folder}.",
+                hint="Free some disk space and try again.",
+            ) from error
         raise closed(error) from error
     return _answer(folder, name, timeout, is_report=is_report)
 
@@ -110,8 +116,14 @@ def _ring(bell: str) -> bool:
 def _taken(path: str) -> tuple[int, dict[str, str], bytes] | None:
     try:
         with open(path, "rb") as file:
-            answer = json.loads(file.read())
+            content = file.read(_LONGEST_ANSWER + 1)
     except FileNotFoundError:
         return None
     os.unlink(path)
-    return int(answer["status"]), {}, str(answer["body"]).encode()
+    try:
+        answer = json.loads(content)
+        return int(answer["status"]), {}, str(answer["body"]).encode()
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise errors.DaemonError(
+            "The answer in this session's spool is none of the daemon's.", hint="Ask again."
+        ) from error
