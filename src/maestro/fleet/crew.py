@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import shutil
 import sys
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -52,6 +54,13 @@ from maestro.trust.project import ProjectTrust
 from maestro.trust.root import find_root
 from maestro.worktrees import worktree as worktrees
 from maestro.worktrees.git_folders import copies, git_folders
+
+# Threads of their own: the end of a large fleet takes minutes, and nobody who reads the ledger meanwhile may wait for it.
+_ENDING: Final = ThreadPoolExecutor(16, thread_name_prefix="ending")
+
+# A dialog of an agent's CLI can be read in a pane of this size.
+_LEAST_WIDTH: Final = 80
+_LEAST_HEIGHT: Final = 20
 
 
 class Begun(NamedTuple):
@@ -247,7 +256,8 @@ class Crew(Roll):
             )
         beside = await self._in_window(tmux, request.fleet, request.window)
         if beside is not None:
-            return await tmux.split(beside.ref, argv, cwd="/", options=options)
+            below = beside.width < 2 * _LEAST_WIDTH + 1
+            return await tmux.split(beside.ref, argv, cwd="/", vertical=below, options=options)
         name = request.window or request.label or session.name
         return await tmux.new_window(request.fleet, argv, cwd="/", name=name, options=options)
 
@@ -304,10 +314,13 @@ class Crew(Roll):
 
     @staticmethod
     async def _in_window(tmux: Tmux, fleet: str, window: str | None) -> Pane | None:
+        """Returns the pane of this window that is halved for another; None where no half could be read any more: the
+        next one goes into another window of that name."""
         if window is None:
             return None
         panes = [p for p in await tmux.panes() if p.session == fleet and p.window_name == window]
-        return panes[-1] if panes else None
+        roomy = [p for p in panes if p.width > 2 * _LEAST_WIDTH or p.height > 2 * _LEAST_HEIGHT]
+        return max(roomy, key=lambda pane: pane.width * pane.height, default=None)
 
     async def _first_prompt(self, session: Session, request: Spawn) -> str:
         if not _has_prompt(request, session):
@@ -341,7 +354,8 @@ class Crew(Roll):
         root = await asyncio.to_thread(self.journal.read, lambda c: sessions.process_of(c, session.id))
         self._stopping.add(session.id)
         try:
-            await asyncio.to_thread(end_tree, root, session.id, grace=0.0 if force else GRACE_SECONDS)
+            end = functools.partial(end_tree, root, session.id, grace=0.0 if force else GRACE_SECONDS)
+            await asyncio.get_running_loop().run_in_executor(_ENDING, end)
             stopped = await self._end(session.id, "stopped", f"Stopped by a {actor.role}.")
             if not keep_pane:
                 await self._close_pane(session)
