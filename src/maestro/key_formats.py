@@ -154,7 +154,7 @@ FORMATS: Final = (
     Format(("shippo_live_", "shippo_test_"), _HEX, 30, 40),
     Format(("flb_live_",), _ALNUM, 20, 20),
     # Of any service, as a request has it.
-    Format(("Bearer ", "bearer ", "BEARER "), "A-Za-z0-9._~+/=-", 20, 20),
+    Format(("Bearer ",), "A-Za-z0-9._~+/=-", 20, 20),
     # A JSON Web Token, and one that was encoded again.
     Format(("eyJ",), _DOTTED, 8, 60),
     Format(("ZXlK",), _BASE64, 40, 80),

@@ -27,10 +27,13 @@ for _format in FORMATS:
         if _begin[-1] in _SIGNS:
             _BY_ENDING.setdefault(_begin[-3:], []).append((_begin, _format))
         else:
-            _letter = next((one for one in "A/J~K=142" if one in _begin), _begin[0])
+            _letter = next((one for one in "A/J~KVB=142" if one in _begin), _begin)
             _BY_LETTER.setdefault(_letter, []).append((_begin, _format))
 # One pattern for each: what begins with one letter is found much faster than what begins with one of several.
-_ENDINGS: Final = tuple(re.compile(re.escape(sign) + "(?=[A-Za-z0-9+/=_.-]{8})") for sign in _SIGNS)
+_ENDINGS: Final = tuple(
+    (sign, re.compile(re.escape(sign) + "(?=[A-Za-z0-9+/=_.-]{8})").finditer) for sign in _SIGNS
+)
+_LETTERS: Final = tuple((letter, tuple(begin for begin, _ in known)) for letter, known in _BY_LETTER.items())
 _RUNS: Final = {one.letters: re.compile(f"[{one.letters}]*") for one in FORMATS}
 _RUN: Final = re.compile("[A-Za-z0-9._~+/=-]*")
 _PRIVATE_KEY: Final = re.compile(
@@ -72,12 +75,23 @@ class Lines(NamedTuple):
 
 def may_hold_key(text: str) -> bool:
     """Whether there can be a key at all: cheap, because every text that is shown comes here."""
-    joined = text
-    if not text.isprintable():
-        joined = "".join([line.strip(_MARGIN) for line in _with_line_ends(text).splitlines()])
-    elif "\\" in text:
-        joined = "".join([line.strip(_MARGIN) for line in _with_line_ends(text).split("\n")])
-    return next(_seen(joined), None) is not None or "-----B" in joined
+    if "\\" in text or not text.isprintable():
+        text = "".join([line.strip(_MARGIN) for line in _with_line_ends(text).splitlines()])
+    return line_may_hold_key(text)
+
+
+def line_may_hold_key(text: str) -> bool:
+    for sign, endings in _ENDINGS:
+        if sign in text:
+            for found in endings(text):
+                if text[found.end() - 3 : found.end()] in _BY_ENDING:
+                    return True
+    for letter, begins in _LETTERS:
+        if letter in text:
+            for begin in begins:
+                if begin in text:
+                    return True
+    return "-----B" in text
 
 
 def joined_lines(text: str) -> Lines:
@@ -136,8 +150,8 @@ def _with_line_ends(text: str) -> str:
 
 def _seen(joined: str) -> Iterator[_Seen]:
     """What keys begin with, wherever it stands."""
-    for ending in _ENDINGS:
-        for sign in ending.finditer(joined):
+    for _, endings in _ENDINGS:
+        for sign in endings(joined):
             end = sign.end()
             for begin, kind in _BY_ENDING.get(joined[end - 3 : end], ()):
                 if joined.endswith(begin, 0, end):

@@ -12,7 +12,15 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from maestro.invisible import INVISIBLE
-from maestro.key_search import Span, goes_on_to, is_split, joined_lines, keys_in, may_hold_key
+from maestro.key_search import (
+    Span,
+    goes_on_to,
+    is_split,
+    joined_lines,
+    keys_in,
+    line_may_hold_key,
+    may_hold_key,
+)
 
 MARK = "[redacted]"
 
@@ -87,6 +95,9 @@ class _Seen:
 
 def redact(text: str) -> str:
     """The text with every secret replaced."""
+    is_plain_line = text.isascii() and text.isprintable() and "\\" not in text
+    if is_plain_line and not line_may_hold_key(text) and not _may_hold_value(text):
+        return text
     seen = _Seen(text)
     if not _is_suspect(seen.text):
         return text
