@@ -106,7 +106,10 @@ def test_a_draft_takes_text_pastes_and_corrections() -> None:
     assert long.shown == "a\nx\n[Pasted text #1 +12 lines]"
     assert long.text.endswith("row\n")
     assert long.press(Key("backspace")) == draft
-    assert long.press(Key("ctrl-u")).text == ""
+    assert long.press(Key("ctrl-u")).text == "a\nx\n", "a row"
+    assert draft.press(Key("ctrl-u")) == draft
+    assert draft.press(Key("backspace")).press(Key("ctrl-u")).text == "a\n"
+    assert Draft(("a", "b")).press(Key("ctrl-u")) == Draft()
 
 
 @pytest.mark.parametrize(

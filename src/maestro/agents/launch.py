@@ -68,6 +68,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[FileToWrite, ...] = ()  # to be written before the start
     transcript_id: str | None = None  # None: the CLI gives one by itself; the first prompt's tag finds it
     prompt: PromptDelivery = "none"
+    terminal_modes: str = ""  # escape sequences that the terminal gets before the start
     needs_spool: bool = (
         False  # its sandbox lets commands write to the request's spool, but connect to nothing
     )

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from maestro.agents.shown import folded
 from maestro.redact import MARK
 
 # Of a question that was kept: what was taken out of it may be more than a secret.
@@ -251,5 +252,5 @@ def _asked_words(question: Question) -> tuple[object, ...]:
 
 
 def squashed(text: str) -> str:
-    """Returns a text without its spaces: a screen breaks lines anywhere."""
-    return "".join(text.split())
+    """Returns a text as it is compared: a screen breaks lines anywhere, and loses what nobody sees."""
+    return folded(text)

@@ -66,6 +66,12 @@ class Capture(msgspec.Struct, frozen=True):
                     return span.style
         return PLAIN
 
+    def spaces_in(self, rows: range, column: int) -> str:
+        """What was typed into these rows, from this column on, where they show nothing: only the cursor tells of it."""
+        if self.cursor is None or self.cursor[1] not in rows:
+            return ""
+        return "\n" * (self.cursor[1] - rows.start) + " " * (self.cursor[0] - column)
+
 
 class Screen(msgspec.Struct, frozen=True, rename="camel"):
     """What one screen says, and what it says it by."""

@@ -15,6 +15,7 @@ import msgspec
 
 from maestro.agents.questions import Answer, Question
 from maestro.agents.screen import Capture, Screen, ScreenState
+from maestro.agents.shown import folded, is_drawn_whole, shows
 
 Key = str  # as tmux names it: "Enter", "Right", "1", "Escape", "BTab"
 
@@ -86,6 +87,18 @@ class TellsByLine(Protocol):
 
 
 @runtime_checkable
+class EmptiesBox(Protocol):
+    """A CLI whose input box can be emptied without interrupting or quitting it."""
+
+    def holds_own(self, draft: str, prompt: str) -> bool:
+        """Whether what stands in the input box surely is this prompt, and nobody has changed a character of it that is
+        seen. Stricter than `box_holds`, which is asked right after the prompt was pasted."""
+
+    def emptied_by(self, draft: str) -> tuple[Key, ...]:
+        """The keys that take this draft out of the input box."""
+
+
+@runtime_checkable
 class Terminal(Protocol):
     """A CLI whose screen Maestro can read and whose dialogs it can answer."""
 
@@ -122,14 +135,42 @@ class Terminal(Protocol):
 
 def holds(draft: str, prompt: str, mark: re.Pattern[str] | None = None) -> bool:
     """`box_holds` for most: wrapped and indented anyhow, or only its end, or a mark in its place."""
-    shown, whole = "".join(draft.split()), "".join(prompt.split())
-    if not shown:
+    seen = folded(draft)
+    if not seen:
         return False
     return (
-        shown == whole
+        shows(draft, prompt)
         or (mark is not None and mark.fullmatch(draft.strip()) is not None)
-        or (len(shown) > _SCROLLED and whole.endswith(shown))
+        or (len(seen) > _SCROLLED and folded(prompt).endswith(seen))
     )
+
+
+def surely_holds(draft: str, prompt: str, mark: re.Pattern[str]) -> bool:
+    """`holds_own` for most: all of it is seen, or a mark that counts as much as it has."""
+    marked = mark.fullmatch(draft.strip())
+    if marked is not None:
+        counts = {
+            "breaks": {prompt.count("\n")},
+            "lines": {prompt.count("\n") + 1},
+            "chars": _lengths(prompt),
+        }
+        told = {name: int(count) for name, count in marked.groupdict().items() if count}
+        return bool(told) and all(count in counts[name] for name, count in told.items())
+    return bool(folded(draft)) and is_drawn_whole(prompt) and folded(draft) == folded(prompt)
+
+
+def _lengths(text: str) -> set[int]:
+    """How long a text is by code points, and as JavaScript counts."""
+    return {len(text), len(text.encode("utf-16-le", "replace")) // 2}
+
+
+def emptied_by(draft: str) -> tuple[Key, ...]:
+    """The keys that take a draft out of an input box, row by row, and that do nothing in an empty one.
+
+    They neither interrupt nor quit, as Escape and Ctrl-C may. C-u takes a row, or what it joins; some CLIs stay on the
+    row then, and the key after it goes on to the row above.
+    """
+    return ("C-e", *("C-u", "BSpace") * (draft.count("\n") + 2))
 
 
 _SCROLLED: Final = 200  # a box that shows only the end of a text shows at least this much of it
@@ -139,5 +180,5 @@ def field_holds(shown: str, text: str, mark: re.Pattern[str] | None = None) -> b
     """The same of a dialog's field, which shows only the last few lines of a text that has more."""
     if holds(shown, text, mark):
         return True
-    seen = "".join(shown.split())
-    return shown.count("\n") >= 2 and bool(seen) and "".join(text.split()).endswith(seen)
+    seen = folded(shown)
+    return shown.count("\n") >= 2 and bool(seen) and folded(text).endswith(seen)

@@ -15,6 +15,8 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _SHOWN: Final = 60
+_ASKING: Final = frozenset({"question", "permission", "plan", "dialog"})
+_NO_BOX: Final = _ASKING | {"exited", "unknown"}
 _SLOWEST_SECONDS: Final = 30.0  # an agent that was stopped, or gets no processor, is waited for this long
 
 
@@ -38,7 +40,7 @@ def may_prompt(sight: Sight | None, agent: str) -> Decision:
     if blocked != READY or sight is None:
         return blocked
     screen = sight.screen
-    if screen.question is not None or screen.state in {"question", "permission", "plan", "dialog"}:
+    if screen.question is not None or screen.state in _ASKING:
         asked = f": “{_short(screen.question.text)}”" if screen.question and screen.question.text else ""
         return Decision("hold", f"It asks something first{asked}.")
     if screen.state == "exited":
@@ -47,8 +49,9 @@ def may_prompt(sight: Sight | None, agent: str) -> Decision:
         return Decision("hold", "Its screen shows nothing that is known: see `maestro session explain`.")
     if screen.draft is None:
         return Decision("hold", f"It shows no input box ({screen.state}: “{_short(screen.evidence)}”).")
-    if screen.draft.strip():
-        return Decision("hold", f"Somebody's draft stands in its box: “{_short(screen.draft)}”.")
+    if screen.draft:
+        words = f"“{_short(screen.draft)}”" if screen.draft.strip() else "nothing but spaces"
+        return Decision("hold", f"Somebody's draft stands in its box: {words}.")
     return READY
 
 
@@ -94,6 +97,28 @@ def unsent_looks(earlier: int, after: AfterEnter, agent: str) -> int:
     ):
         return 0
     return earlier + 1 if after.has_read is True else earlier
+
+
+class Left(NamedTuple):
+    """One look at a box in which a prompt of ours was left: pasted, and not proved to be sent."""
+
+    sight: Sight | None
+    is_own: bool  # the box holds that prompt, and nobody has changed it
+    is_told: bool  # whoever sent it was told that it is uncertain
+
+
+def what_of_left(left: Left, agent: str) -> Literal["send", "clear", "leave"]:
+    """Decides what becomes of our own text in a box.
+
+    As long as its sender waits for it, it is sent. Whoever was told that nothing proves it may have sent it again, or
+    given it up: then it is taken out, and that is certain.
+    """
+    if not left.is_own or left.sight is None or may_touch(left.sight, agent) != READY:
+        return "leave"
+    screen = left.sight.screen
+    if screen.question is not None or screen.state in _NO_BOX:
+        return "leave"
+    return "clear" if left.is_told else "send"
 
 
 def is_queued(sight: Sight, queued_before: int) -> bool:

@@ -34,6 +34,7 @@ def main(path: str) -> int:
         signal.SIGTERM,
     ):
         signal.signal(number, signal.SIG_DFL)
+    print(end=told.get("modes", ""), flush=True)  # noqa: T201 - for the terminal itself
     try:
         os.chdir(cwd)
         # The shell's rule for a command that does not say where it is, with the session's PATH.

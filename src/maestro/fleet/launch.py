@@ -64,6 +64,8 @@ def launch_file(plan: LaunchPlan, env: Mapping[str, str], cwd: str) -> bytes:
     if any("\0" in word for word in words) or any("=" in name for name in env):
         raise InvalidInput("A session cannot be started with a NUL character or an odd variable name.")
     told: dict[str, Any] = {"argv": plan.argv, "cwd": cwd, "env": dict(env) | dict(plan.env)}
+    if plan.terminal_modes:
+        told["modes"] = plan.terminal_modes
     return msgspec.json.encode(told)
 
 

@@ -19,11 +19,12 @@ from maestro.fleet.asking import asked_of, stored
 from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew
 from maestro.fleet.delivery import LONGEST, READY, may_prompt, typable
+from maestro.fleet.left_behind import LeftBehind
 from maestro.fleet.lookout import Lookout
 from maestro.fleet.proof import LOST, is_held, size_of
 from maestro.fleet.typing import Mark, Outcome, Typed, Typist
 from maestro.ledger import prompts, questions, sessions
-from maestro.ledger.facts import Prompt, Question, Session
+from maestro.ledger.facts import Prompt, PromptState, Question, Session
 from maestro.ledger.journal import Change, Once
 from maestro.ledger.roles import HUMAN, Actor, require
 from maestro.ledger.sight import is_child
@@ -61,6 +62,7 @@ class Outbox:
         self.channels = channels
         self.typist = Typist(crew, lookout, channels)
         self.answering = Answering(crew, lookout, channels)
+        self._left_behind = LeftBehind(crew, lookout, self.typist)
         self._delivering: dict[str, asyncio.Task[None]] = {}
         self._closed = False
         self.admit: Admit | None = None
@@ -233,6 +235,8 @@ class Outbox:
         )
 
     async def _settle(self, prompt: Prompt, outcome: Outcome, since: int) -> None:
+        if outcome.state == "uncertain":
+            self._left_behind.remember(await self.prompt(prompt.id))
         await self._move(prompt.id, outcome.state, reason=outcome.reason, evidence=outcome.evidence)
         if outcome.state != "submitted":
             return
@@ -248,7 +252,7 @@ class Outbox:
 
     async def _deliver(self, prompt: Prompt) -> Outcome:
         if prompt.state in prompts.UNDER_WAY:
-            return await self._recovered(prompt)
+            return await self._left_behind.recovered(prompt)
         session = await self.crew.session(prompt.session_id)
         terminal = terminal_named(session.agent)
         if session.status in sessions.ENDED:
@@ -260,6 +264,8 @@ class Outbox:
             return Outcome("failed", "Its tmux server is gone.")
         size = size_of(await asyncio.to_thread(self.crew.transcript_of, session))
         to = self.typist.typed(session, terminal, tmux)
+        if prompt.kind == "prompt":
+            await self._settle_left(to)
 
         addition = await self._addition(session) if prompt.kind == "prompt" else Addition()
         text = f"{prompt.text}\n\n{addition.text}" if addition.text else prompt.text
@@ -272,6 +278,22 @@ class Outbox:
             return await self._answer(prompt, session, to, mark, size)
         return await self.typist.prompt(to, text, mark, size)
 
+    async def _settle_left(self, to: Typed) -> None:
+        """An earlier prompt may stand in the box, unsent: its receipt tells what becomes of it."""
+        left = await self._left_behind.settled(to)
+        if left is None:
+            return
+        earlier, outcome = left
+
+        def work(change: Change) -> str:
+            state: PromptState = "submitted" if outcome.state == "submitted" else "failed"
+            prompts.resolve(change, earlier.id, state, reason=outcome.reason, evidence=outcome.evidence)
+            if self.on_settled is not None:
+                self.on_settled(change, earlier.id)
+            return earlier.id
+
+        await asyncio.to_thread(self.crew.journal.write, HUMAN, work)
+
     async def _addition(self, session: Session) -> Addition:
         """As things are when it is typed: one that is held is told nothing yet."""
         if self.append is None or session.role != "coordinator":
@@ -283,20 +305,6 @@ class Outbox:
         except (MaestroError, OSError) as error:
             _log.warning("nothing appended", session=session.id, error=repr(error))
             return Addition()
-
-    async def _recovered(self, prompt: Prompt) -> Outcome:
-        """It was being typed when the daemon died, and is not typed again. It is proved, or uncertain."""
-        session = await self.crew.session(prompt.session_id)
-        terminal = terminal_named(session.agent)
-        what = "nothing proves that it arrived"
-        if terminal is not None and prompt.kind == "prompt":
-            proof, seen = await self.typist.proved(session, terminal, prompt)
-            if proof:
-                return Outcome("submitted", evidence=(proof,))
-            draft = seen.screen.draft if seen else None
-            if draft is not None and terminal.box_holds(draft, terminal.as_text(prompt.text)):
-                what = "it stands in its box, not sent"
-        return Outcome("uncertain", f"The daemon ended while it was typed; {what}.")
 
     async def _answer(self, prompt: Prompt, session: Session, to: Typed, mark: Mark, written: int) -> Outcome:
         # Each look keeps what it saw: while the answer was held, the question may have gone and come again.

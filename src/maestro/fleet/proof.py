@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from maestro.agents.questions import Question, is_same, squashed
+from maestro.agents.shown import folded
+from maestro.agents.shown import is_same as is_same_text
 from maestro.agents.terminal import TellsCalls, TellsQueue, Terminal
 from maestro.fleet.asking import fit
 from maestro.ledger.facts import Prompt
@@ -25,15 +27,13 @@ _MOST_LOST: Final = 100
 
 
 def same_prompt(told: str, *typed: str) -> bool:
-    """Whether the agent means the text that was typed; it may trim and wrap it."""
-    squashed = "".join(told.split())
-    return any(squashed == "".join(text.split()) for text in _as_told(told, typed))
+    """Whether the agent means the text that was typed; it may trim and wrap it, and drop what nobody sees."""
+    return any(is_same_text(told, text) for text in _as_told(told, typed))
 
 
 def mentions(told: str, *typed: str) -> bool:
     """Whether the agent means a text that the typed one is a part of: it may have been taken with something else."""
-    squashed = "".join(told.split())
-    return any("".join(text.split()) in squashed for text in _as_told(told, typed))
+    return any(folded(text) in folded(told) for text in _as_told(told, typed))
 
 
 def _as_told(told: str, typed: tuple[str, ...]) -> tuple[str, ...]:

@@ -100,6 +100,14 @@ class Typist:
             return in_box
         return await self._submit(to, text, typed, since, transcript_size, logs, queue_length(in_box))
 
+    async def send_left(self, to: Typed, prompt: Prompt, seen: Sight) -> Outcome:
+        """Sends a prompt that stands in its box. Enter may have been pressed before: again only if it was lost."""
+        typed = to.terminal.as_text(prompt.text)
+        since, size = prompt.typed_at or 0, prompt.transcript_size or 0
+        return await self._submit(
+            to, prompt.text, typed, since, size, None, queue_length(seen), is_entered=True
+        )
+
     async def _until_in_box(self, to: Typed, typed: str) -> Sight | Outcome:
         """Waits until the box shows the text, all of it and nothing else, and Enter may be pressed."""
         loop = asyncio.get_running_loop()
@@ -131,10 +139,12 @@ class Typist:
         transcript_size: int,
         logs: Lengths | None,
         queued_before: int,
+        *,
+        is_entered: bool = False,
     ) -> Outcome:
         loop = asyncio.get_running_loop()
         allowance = Allowance(PROOF_SECONDS * _patience(typed), loop.time())
-        enters, unsent, pressed, searched = 0, 0, 0.0, 0.0
+        enters, unsent, pressed, searched = int(is_entered), 0, loop.time() if is_entered else 0.0, 0.0
         read: bool | None = None
         while not allowance.is_spent:
             if enters == 0 or (enters < _MOST_ENTERS and read is True and unsent >= _SURE_LOOKS):
@@ -224,6 +234,10 @@ class Typist:
             if taken_since(terminal, lines, text, typed):
                 return "its transcript has this prompt"
         return ""
+
+    async def has_read_all(self, to: Typed) -> bool | None:
+        """Whether the agent has read all that was typed, and waits for more; None where the system does not tell."""
+        return await asyncio.to_thread(processes.has_read_input, to.ref.pane_pid)
 
     def typed(self, session: Session, terminal: Terminal, tmux: Tmux) -> Typed:
         assert session.place is not None

@@ -161,6 +161,39 @@ def lose(change: Change, prompt_id: str, reason: str) -> str:
     return prompt_id
 
 
+def last_typed(connection: Connection, session_id: str) -> Prompt | None:
+    """What was typed into a session last, whatever became of it."""
+    query = (
+        sa.select(*_COLUMNS)
+        .where(_prompts.c.session_id == session_id, _prompts.c.typed_at.is_not(None))
+        .order_by(_prompts.c.typed_at.desc(), _prompts.c.id.desc())
+        .limit(1)
+    )
+    row = connection.execute(query).first()
+    return None if row is None else _fact(row)
+
+
+def resolve(
+    change: Change, prompt_id: str, state: PromptState, *, reason: str = "", evidence: Sequence[str] = ()
+) -> str:
+    """Records what became of a prompt that was uncertain. One that is certain stays as it is."""
+    prompt = get_prompt(change.connection, prompt_id)
+    if prompt.state != "uncertain":
+        return prompt_id
+    fields: dict[str, Any] = {
+        "state": state,
+        "reason": redact(clean(reason)),
+        "evidence": [*prompt.evidence, *(redact(clean(line)) for line in evidence)],
+    }
+    change.connection.execute(
+        _prompts.update().where(_prompts.c.id == prompt_id).values(**fields, updated_at=change.now)
+    )
+    session = get_session(change.connection, prompt.session_id)
+    told = fields | {"prompt_id": prompt_id, "kind": prompt.kind}
+    change.record(f"prompt.{state}", session.id, session.project_id, {"prompt": told})
+    return prompt_id
+
+
 def hold(change: Change, prompt_id: str, reason: str) -> str:
     """Why it waits. No event: it is a state of the world, and nothing was done."""
     change.connection.execute(

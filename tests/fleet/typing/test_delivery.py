@@ -35,13 +35,14 @@ NOT_NOW = [
     (sight(Screen("working", evidence="Busy")), "hold", "no input box (working: “Busy”)"),
     (sight(Screen("idle", draft="half a thou")), "hold", "“half a thou”"),
     (sight(Screen("working", draft="half")), "hold", "draft"),
+    (sight(Screen("idle", draft=" ")), "hold", "nothing but spaces"),
+    (sight(Screen("idle", draft="\n")), "hold", "nothing but spaces"),
 ]
 NOW = [
     *(
         sight(Screen(state, draft=""))
         for state in ("idle", "working", "background", "error", "retrying", "limit")
     ),
-    sight(Screen("idle", draft="  \n ")),
     # Where the system does not tell who is in front, the screen has to do.
     sight(in_front=None),
 ]

@@ -17,13 +17,22 @@ from maestro.agents.claude.transcript import Transcripts
 from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.records import parse, text_of
 from maestro.agents.screen import Screen
-from maestro.agents.terminal import Cannot, Step, Submission, field_holds, holds
+from maestro.agents.terminal import (
+    Cannot,
+    Key,
+    Step,
+    Submission,
+    emptied_by,
+    field_holds,
+    holds,
+    surely_holds,
+)
 
 _HEADLESS: Final = frozenset({"-p", "--print"})
 _COMMANDS: Final = frozenset(
     {"mcp", "config", "doctor", "update", "install", "plugin", "setup-token", "auth"}
 )
-_PASTED: Final = re.compile(r"\[Pasted text #\d+(?: \+\d+ lines)?\]$")
+_PASTED: Final = re.compile(r"\[Pasted text #\d+(?: \+(?P<breaks>\d+) lines)?\]$")
 _COMMAND: Final = re.compile(r"\s*/[^\s/]*(?:\s|$)")
 _QUITS: Final = re.compile(r"\s*(?:exit|quit|:q!?|:wq!?)\s*$")
 _INVISIBLE: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
@@ -72,6 +81,12 @@ class Keys:
 
     def box_holds(self, draft: str, prompt: str) -> bool:
         return holds(draft, prompt, _PASTED)
+
+    def holds_own(self, draft: str, prompt: str) -> bool:
+        return surely_holds(draft, prompt, _PASTED)
+
+    def emptied_by(self, draft: str) -> tuple[Key, ...]:
+        return emptied_by(draft)
 
     def answer_step(self, screen: Screen, answer: Answer) -> Step | Cannot:
         question = screen.question

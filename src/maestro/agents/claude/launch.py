@@ -29,6 +29,9 @@ _LAUNCH_VARIABLES = (
 )  # fmt: skip
 
 
+# It fills the lines of a prompt up to the edge. Where tmux takes more columns for a character than it does, as for a skin
+# tone or a vowel of Hindi, such a line would be wrapped, and all that it draws below would stand one line too low.
+_NO_WRAPPING = "\x1b[?7l"
 # Settings hold hooks, helpers, permissions and variables; the folders hold programs that these, or a model, run.
 _PROJECT_FILES = (
     ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".claude/scheduled_tasks.json",
@@ -65,6 +68,7 @@ class Launching:
             files=(*settings, *first.files),
             transcript_id=request.transcript_id,
             prompt=first.delivery,
+            terminal_modes=_NO_WRAPPING,
         )
 
     def own_folders(self, env: Environment) -> OwnFolders:

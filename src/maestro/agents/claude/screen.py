@@ -19,6 +19,7 @@ from maestro.agents.screen import Capture, Rule, Screen, ScreenState, first_matc
 from maestro.agents.terminal import TitleReading
 
 _VERSION: Final = re.compile(r"Claude Code v(\d+\.\d+\.\d+)")
+_BOX_COLUMN: Final = 2  # where a draft begins
 _SPINNER: Final = re.compile(r"[·✢✳✶✻✽*] \S.*?…(?: \(.*\))?$")
 _RETRYING: Final = re.compile(r"[·✢✳✶✻✽*] .*\bRetrying in \d+\s?\w* · attempt \d+/\d+")
 _BACKGROUND: Final = re.compile(r"✻ Waiting for \d+ background \w+ to finish")
@@ -284,13 +285,14 @@ def _draft(view: Layout) -> str:
     text = "\n".join(typed).strip("\n")
     if view.lines[view.box.top + 1].startswith("!"):
         return f"!{text}"
-    return "" if text == _QUEUE_HINT else text
+    text = "" if text == _QUEUE_HINT else text
+    return text or view.capture.spaces_in(rows, _BOX_COLUMN)
 
 
 def _typed(view: Layout, at: int) -> str:
     line = view.lines[at]
     kept = ""
-    for column in range(2, len(line)):
+    for column in range(_BOX_COLUMN, len(line)):
         style = view.capture.style_at(at, column)
         under_cursor = style.inverse and view.capture.style_at(at, column + 1).faint
         if not style.faint and not (under_cursor and column + 1 < len(line)):

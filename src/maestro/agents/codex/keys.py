@@ -13,16 +13,27 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from maestro.agents.codex.layout import SCROLLED
 from maestro.agents.codex.transcript import Transcripts
 from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.screen import Screen
-from maestro.agents.terminal import Cannot, Step, Submission, field_holds, holds
+from maestro.agents.shown import folded
+from maestro.agents.terminal import (
+    Cannot,
+    Key,
+    Step,
+    Submission,
+    emptied_by,
+    field_holds,
+    holds,
+    surely_holds,
+)
 
 _SCRIPTS: Final = ("codex", "codex.js")
 _INTERPRETERS: Final = ("node", "nodejs", "bun")
 _LAST_WORD_IS_LOOKED_UP: Final = re.compile(r"(?:^|\s)[@$]\S*\Z")
 _JOINER: Final = "\u2060"  # nothing to see, and no space: it is not trimmed
-_MARK: Final = re.compile(r"\[Pasted Content \d+ chars\]")
+_MARK: Final = re.compile(r"\[Pasted Content (?P<chars>\d+) chars\]")
 _TRANSCRIPTS: Final = Transcripts()
 _CLOSE_NOTES: Final = Step("close the notes", keys=("Tab",), undoes=True)
 
@@ -51,8 +62,16 @@ class Keys:
         return f"{words} " if _LAST_WORD_IS_LOOKED_UP.search(words) else words
 
     def box_holds(self, draft: str, prompt: str) -> bool:
-        """A screen does not show the joiner."""
-        return holds(draft, prompt.removeprefix(_JOINER), _MARK)
+        if draft.startswith(f"{SCROLLED}\n"):
+            seen = folded(draft.removeprefix(SCROLLED))
+            return bool(seen) and folded(prompt).endswith(seen)
+        return holds(draft, prompt, _MARK)
+
+    def holds_own(self, draft: str, prompt: str) -> bool:
+        return surely_holds(draft, prompt, _MARK)
+
+    def emptied_by(self, draft: str) -> tuple[Key, ...]:
+        return emptied_by(draft)
 
     def answer_step(self, screen: Screen, answer: Answer) -> Step | Cannot:
         question = screen.question

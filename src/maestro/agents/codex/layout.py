@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from maestro.agents.screen import Capture
 
 SIGN: Final = "\u203a"
+SCROLLED: Final = "↑"  # of a draft that is higher than the box, only the end is shown
 _SIGN: Final = re.compile(rf"[{SIGN}!](?: |$)")
 _HINTS: Final = re.compile(
     r"  (?:press )?enter (?:to )?(?:confirm|select|continue|submit|review)\b"

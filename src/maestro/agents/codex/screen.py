@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from maestro.agents.codex import dialogs
-from maestro.agents.codex.layout import SIGN, Layout, last_line_above, layout, paragraph_start
+from maestro.agents.codex.layout import SCROLLED, SIGN, Layout, last_line_above, layout, paragraph_start
 from maestro.agents.codex.versions import VERSIONS
 from maestro.agents.limits import is_limit
 from maestro.agents.screen import Capture, Rule, Screen, ScreenState, first_match
@@ -224,12 +224,24 @@ def _draft(view: Layout) -> str:
     """What a person has typed. What the box only suggests is faint."""
     if view.box is None:
         return ""
-    lines = list(view.lines[view.box : view.footer])
-    text = "\n".join(line[2:] for line in lines).strip("\n")
+    lines = [line[2:] for line in view.lines[view.box : view.footer]]
+    if _is_scrolled(view, view.box):
+        lines[0] = lines[0].removesuffix(SCROLLED).rstrip()
+        lines.insert(0, SCROLLED)
+    text = "\n".join(lines).strip("\n")
     if view.lines[view.box].startswith("!"):
         return f"!{text}"
     is_hint = view.capture.style_at(view.box, 2).faint if view.is_styled else text in _PLACEHOLDERS
-    return "" if is_hint else text
+    if text.strip():
+        return "" if is_hint else text
+    return view.capture.spaces_in(range(view.box, view.footer), 2)
+
+
+def _is_scrolled(view: Layout, at: int) -> bool:
+    """Whether lines are hidden above this one: a faint arrow at its right end says so."""
+    line = view.lines[at]
+    is_own = not view.is_styled or view.capture.style_at(at, len(line) - 1).faint
+    return line.endswith(f"  {SCROLLED}") and is_own
 
 
 def _queued(view: Layout) -> tuple[str, ...]:

@@ -17,14 +17,23 @@ from maestro.agents.gemini.dialogs import ALL
 from maestro.agents.gemini.transcript import Transcripts
 from maestro.agents.questions import Answer, Option, Question
 from maestro.agents.screen import Screen
-from maestro.agents.terminal import Cannot, Key, Step, Submission, field_holds, holds
+from maestro.agents.terminal import (
+    Cannot,
+    Key,
+    Step,
+    Submission,
+    emptied_by,
+    field_holds,
+    holds,
+    surely_holds,
+)
 
 _SCRIPTS: Final = ("gemini", "gemini.js")
 _INTERPRETERS: Final = ("node", "nodejs", "bun")
 _COMMAND: Final = re.compile(r"/(?![/*])[^\s/]*(?:\s|\Z)")
 _LAST_WORD_IS_LOOKED_UP: Final = re.compile(r"(?:^|\s)@\S*\Z")
 _JOINER: Final = "\u2060"  # nothing to see, and no space: it is not trimmed
-_MARK: Final = re.compile(r"\[Pasted Text: \d+ (?:lines|chars)(?: #\d+)?\]")
+_MARK: Final = re.compile(r"\[Pasted Text: (?:(?P<lines>\d+) lines|(?P<chars>\d+) chars)(?: #\d+)?\]")
 _TRANSCRIPTS: Final = Transcripts()
 _CLEAR: Final = Step("clear the field", keys=("C-e", "C-u"), undoes=True)
 
@@ -51,8 +60,13 @@ class Keys:
         return f"{words} " if _LAST_WORD_IS_LOOKED_UP.search(words) else words
 
     def box_holds(self, draft: str, prompt: str) -> bool:
-        """A screen does not show the joiner."""
-        return holds(draft, prompt.removeprefix(_JOINER), _MARK)
+        return holds(draft, prompt, _MARK)
+
+    def holds_own(self, draft: str, prompt: str) -> bool:
+        return surely_holds(draft, prompt, _MARK)
+
+    def emptied_by(self, draft: str) -> tuple[Key, ...]:
+        return emptied_by(draft)
 
     def answer_step(self, screen: Screen, answer: Answer) -> Step | Cannot:
         question = screen.question

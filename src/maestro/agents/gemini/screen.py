@@ -201,7 +201,8 @@ def _draft(view: Layout) -> str:
     sign = view.lines[view.box].strip()[:1]
     if sign == "!":
         return f"!{'' if _is_hint(view, text) else text}"
-    return "" if _is_hint(view, text) else text
+    # Where nothing is typed, it suggests something: a box without a word holds spaces. Its cursor is elsewhere.
+    return "" if _is_hint(view, text) else text or " "
 
 
 def _typed_lines(view: Layout) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from maestro.agents.launch import FileToWrite, LaunchPlan, LaunchRequest, OwnFol
 from maestro.agents.questions import Answer
 from maestro.agents.screen import Capture, Screen, ScreenState
 from maestro.agents.scripted.headless import ALLOWED, Headlessly, require_allowed
-from maestro.agents.terminal import Cannot, Step, Submission, Terminal, TitleReading
+from maestro.agents.terminal import Cannot, EmptiesBox, Step, Submission, Terminal, TitleReading
 from maestro.agents.versions import Recorded
 from maestro.errors import InvalidInput
 
@@ -115,6 +115,9 @@ class Scripted(Headlessly, Claude):
 
     def box_holds(self, draft: str, prompt: str) -> bool:
         return any(cli.box_holds(draft, prompt) for cli in _CLIS.values())
+
+    def holds_own(self, draft: str, prompt: str) -> bool:
+        return any(cli.holds_own(draft, prompt) for cli in _CLIS.values() if isinstance(cli, EmptiesBox))
 
     def answer_step(self, screen: Screen, answer: Answer) -> Step | Cannot:
         imitated = screen.imitated if isinstance(screen, ImitatedScreen) else "claude"

@@ -12,7 +12,7 @@ from maestro.testing.scripted_agent.steps import Imitated
 QUIT_COMMANDS = frozenset({"/exit", "/quit"})
 OWN_COMMANDS = QUIT_COMMANDS | {"/clear", "/compact", "/cost", "/help", "/model"}
 
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff]")
+_INVISIBLE = re.compile("[\u200b\u200e\u200f\u2060-\u2064\ufeff]")
 _COMMAND = re.compile(r"/[A-Za-z][\w:-]*(?=\s|\Z)")
 
 
@@ -30,6 +30,7 @@ class BoxRules(NamedTuple):
     burst_gap: float  # …each within so many seconds of the last…
     after_burst: float  # …and Enter is part of it for so long
     after_any: float  # Enter so soon after any other key, or after a paste, is a new line
+    joins_lines: bool  # C-u at the beginning of a line takes the line end before it
     sends_again: bool  # two Enters that it reads at once both send what the box held before the first
 
 
@@ -37,17 +38,17 @@ RULES: dict[Imitated, BoxRules] = {
     "claude": BoxRules(
         shell_by_paste=True, shell_after_space=False, command_after_space=True, removes_invisible=True, trims=False,
         unknown_command="dropped", is_ctrl_c_final=False,
-        burst_length=0, burst_gap=0, after_burst=0, after_any=0, sends_again=False,
+        burst_length=0, burst_gap=0, after_burst=0, after_any=0, joins_lines=True, sends_again=False,
     ),
     "codex": BoxRules(
         shell_by_paste=True, shell_after_space=True, command_after_space=False, removes_invisible=False, trims=True,
         unknown_command="kept", is_ctrl_c_final=True,
-        burst_length=3, burst_gap=0.008, after_burst=0.12, after_any=0, sends_again=False,
+        burst_length=3, burst_gap=0.008, after_burst=0.12, after_any=0, joins_lines=True, sends_again=False,
     ),
     "gemini": BoxRules(
         shell_by_paste=False, shell_after_space=False, command_after_space=True, removes_invisible=False, trims=True,
         unknown_command="sent", is_ctrl_c_final=False,
-        burst_length=0, burst_gap=0, after_burst=0, after_any=0.04, sends_again=True,
+        burst_length=0, burst_gap=0, after_burst=0, after_any=0.04, joins_lines=False, sends_again=True,
     ),
 }  # fmt: skip
 
@@ -98,6 +99,8 @@ class Box:
             return Box(Draft((rest,)) if rest else Draft(), is_shell=True), None
         if self.is_empty and self.is_shell and key.name in {"backspace", "esc"}:
             return Box(), None
+        if key.name == "ctrl-u" and rules.joins_lines and self.draft.text.endswith("\n"):
+            key = Key("backspace")
         return replace(self, draft=self.draft.press(key)), None
 
     def _submitted(self, rules: BoxRules) -> tuple[Box, Sent | None]:

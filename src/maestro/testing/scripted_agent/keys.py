@@ -146,12 +146,22 @@ class Draft:
             case "backspace":
                 return self._erased()
             case "ctrl-u":
-                return Draft()
+                return self._without_last_line()
             case _:
                 return self
 
     def _typed(self, character: str) -> Draft:
         return Draft((*self.pieces, character))
+
+    def _without_last_line(self) -> Draft:
+        """A folded paste is one word of its line; at the beginning of a line nothing is left to take."""
+        kept = list(self.pieces)
+        while kept:
+            piece = kept.pop()
+            if piece.count("\n") >= FEWEST_FOLDED_LINES or "\n" not in piece:
+                continue
+            return Draft((*kept, piece[: piece.rindex("\n") + 1]))
+        return Draft()
 
     def _erased(self) -> Draft:
         if not self.pieces:
