@@ -48,6 +48,7 @@ class RealFleet:
         } | homes.variables(url)
 
         self._sockets = 0
+        self._places: dict[str, Any] = {}
 
     def own_socket(self) -> str:
         """Returns a new path for a tmux server of the person's own: one that just ends may still take a connection."""
@@ -121,11 +122,22 @@ class RealFleet:
 
     def press(self, session_id: str, *keys: str) -> None:
         """What a human presses at the session's terminal."""
-        place = self.json("session", "show", session_id)["place"]
+        self._in_pane(session_id, "send-keys", *keys)
+
+    def paste(self, session_id: str, text: str) -> None:
+        """Pastes as Maestro does, into a terminal that a daemon has named before: none is started for it."""
+        buffer = self.work.parent / "buffer"
+        buffer.write_text(text)
+        self._in_pane(session_id, "load-buffer", str(buffer))
+        self._in_pane(session_id, "paste-buffer", "-p", "-d")
+
+    def _in_pane(self, session_id: str, command: str, *words: str) -> None:
+        if session_id not in self._places:
+            self._places[session_id] = self.json("session", "show", session_id)["place"]
+        place = self._places[session_id]
         server = ["tmux", "-S", f"{self.env['MAESTRO_HOME']}/fleets/{place['fleet']}"]
-        done = self.network.run(
-            [*server, "send-keys", "-t", place["paneId"], *keys], env=self.env, cwd=self.work
-        )
+        target = [] if command == "load-buffer" else ["-t", place["paneId"]]
+        done = self.network.run([*server, command, *target, *words], env=self.env, cwd=self.work)
         assert done.returncode == 0, done
 
     # Waiting: a CLI tells nobody when it has drawn its screen.

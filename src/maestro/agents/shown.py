@@ -80,7 +80,7 @@ def _with_gaps(text: str) -> str:
 def _drawn(word: str) -> str:
     cells: list[str] = []
     for character in word:
-        if cells and (_joins(character) or cells[-1].endswith(_JOINER)):
+        if cells and (_joins(character) or _is_joined(cells[-1], character)):
             cells[-1] += character
         else:
             cells.append(character)
@@ -92,9 +92,15 @@ def _joins(character: str) -> bool:
     return category(character) in _JOINING or _SKIN_TONES.match(character) is not None
 
 
+def _is_joined(cell: str, character: str) -> bool:
+    """Whether a joiner makes one emoji of both; letters that it joins stay letters."""
+    return cell.endswith(_JOINER) and category(character) == "So" == category(cell[0])
+
+
 def _surely_drawn(cell: str) -> str:
     """Of a character and all that joins it, what every terminal draws."""
-    if _JOINER in cell or _SKIN_TONES.search(cell) or len(cell.encode("utf-8", "replace")) > _MOST_BYTES:
+    is_sequence = _JOINER in cell and category(cell[0]) == "So"
+    if is_sequence or _SKIN_TONES.search(cell) or len(cell.encode("utf-8", "replace")) > _MOST_BYTES:
         cell = next((character for character in cell if not _joins(character)), "")
     visible = without_invisible(cell)
     return "".join(character if _is_drawn(character) else _GAP for character in visible)

@@ -63,7 +63,8 @@ class Insight:
             disagreements=tuple(told["disagreements"]),
             degraded=fused.degraded,
             question=question,
-            draft=None if screen is None or screen.draft is None else shown(screen.draft),
+            # Of a draft that is nothing but spaces, the spaces.
+            draft=None if screen is None or screen.draft is None else shown(screen.draft) or screen.draft,
             queued=() if screen is None else tuple(map(shown, screen.queued)),
             focused=sight is not None and sight.focused,
         )

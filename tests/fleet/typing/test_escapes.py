@@ -9,6 +9,7 @@ import subprocess
 import threading
 
 import pytest
+from tests.characters import ODD
 from tests.fleet.typing.stage import BIN, Stage
 from tests.patience import end_of, until
 
@@ -17,15 +18,17 @@ from maestro.errors import Conflict
 pytestmark = pytest.mark.more  # make test-more
 
 EVIL = "\x1b[31mred\x1b]0;owned\x07\x9b2J\x1b[2J\x90q\x9c\x08\x7f\u202e\u2066 end"
+# With escapes between characters that a terminal drops, joins or widens.
+ODDLY = "\x1b[2J\x9b31m\x07".join(ODD.values())
 ASKS = {
     "ask": {
         "question": f"Which {EVIL}?",
         "header": f"H{EVIL}"[:40],
         "options": [
             {"label": f"A {EVIL}", "description": f"first {EVIL}"},
-            {"label": "B", "description": EVIL},
+            {"label": "B", "description": f"{EVIL} {ODDLY}"},
         ],
-        "answers": {"*": [{"say": f"Said {EVIL}"}]},
+        "answers": {"*": [{"say": f"Said {EVIL} {ODDLY}"}]},
     }
 }
 
@@ -75,10 +78,10 @@ def test_no_control_byte_of_a_worker_on_a_terminal(stage: Stage) -> None:
     asking = stage.spawn(f"evil{EVIL}"[:60], ASKS)
     question = until(lambda: stage.explain(asking)["question"], lambda: stage.screen(asking))
     assert "red" in question["text"], "the words themselves are kept"
-    drafted = stage.adopt("drafted", {"say": f"Hello {EVIL}"})
+    drafted = stage.adopt("drafted", {"say": f"Hello {EVIL} {ODDLY}"})
     stage.in_pane(drafted, "send-keys", "-l", "draft \u202e of somebody")
     stage.see(drafted, "of somebody")
-    held = stage.queued(drafted, f"held {EVIL}")
+    held = stage.queued(drafted, f"held {EVIL} {ODDLY}")
     stage.held(drafted, held, "of somebody")
     commands = [
         ("session", "explain", asking),

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.characters import ODD
 from tests.fleet.state.floor import Floor, in_loop, visiting
 from tests.patience import within
 from tests.support import SOAK, some_in_test
@@ -79,7 +80,12 @@ WHOLE = (
     " spaces around ",
     "%Y %H %end 1 2 1",
     "\ufeffbom",
+    *ODD.values(),
 )
+
+
+# Every character of those that a terminal drops, joins or widens.
+HIDDEN = sorted({character for text in ODD.values() for character in text if not character.isascii()})
 
 
 def fuzzed(rng: random.Random) -> str:
@@ -95,6 +101,8 @@ def fuzzed(rng: random.Random) -> str:
             pieces.append(rng.choice(TRIES))
         elif kind < 0.85:
             pieces.append("".join(chr(rng.randrange(0x100)) for _ in range(rng.randint(1, 8))))
+        elif kind < 0.93:
+            pieces.append("".join(rng.choice(HIDDEN) + rng.choice("a1\U0001f469\u6f22") for _ in range(4)))
         else:
             pieces.append(chr(rng.choice([0x1B, 0x0D, 0x9B, 0x85, 0x2028, 0xD800, 0xDC9B, 0x1F600])))
     return "".join(pieces)
