@@ -70,6 +70,7 @@ PURE = {
     "agents/questions.py",
     "agents/records.py",
     "agents/screen.py",
+    "agents/shown.py",
     "agents/settings_place.py",
     "agents/settings_text.py",
     "agents/terminal.py",

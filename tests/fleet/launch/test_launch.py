@@ -176,6 +176,11 @@ def test_the_pane_becomes_the_agent_with_exactly_its_environment(place: Path) ->
     assert not pane.file.exists()
 
 
+def test_the_terminal_gets_its_modes_before_the_agent_draws(place: Path) -> None:
+    plan = LaunchPlan(argv=("echo", "drawn"), terminal_modes="\x1b[?7l")
+    assert Pane(place).enter(plan, {"PATH": "/usr/bin:/bin"}, place).stdout == "\x1b[?7ldrawn\n"
+
+
 def test_what_cannot_be_started_is_said(place: Path) -> None:
     env = {"PATH": "/usr/bin:/bin"}
     pane = Pane(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from tests.fleet.typing.sights import sight
 
 from maestro.agents.questions import Question
 from maestro.agents.screen import Screen
-from maestro.fleet.delivery import READY, may_prompt, may_touch, typable
+from maestro.fleet.delivery import READY, Left, may_prompt, may_touch, typable, what_of_left
 from maestro.fleet.facts import Sight
 
 # Whatever is true of the pane itself, prompt and answer alike.
@@ -108,3 +109,25 @@ def test_nothing_that_a_terminal_obeys_is_typed(text: str) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", typed)
     typed.encode()
     assert typable(typed) == typed
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({}, "send"),
+        ({"is_told": True}, "clear"),
+        ({"is_own": False}, "leave"),
+        ({"is_own": False, "is_told": True}, "leave"),
+        ({"sight": None}, "leave"),
+        ({"sight": sight(Screen("idle", draft="ours"), focused=True)}, "leave"),
+        ({"sight": sight(Screen("idle", draft="ours"), in_front=False), "is_told": True}, "leave"),
+        ({"sight": sight(Screen("idle", draft="ours"), in_mode=True), "is_told": True}, "leave"),
+        ({"sight": sight(Screen("unknown", draft="ours")), "is_told": True}, "leave"),
+        ({"sight": sight(Screen("permission", draft="ours")), "is_told": True}, "leave"),
+        ({"sight": sight(Screen("working", draft="ours")), "is_told": True}, "clear"),
+    ],
+    ids=str,
+)
+def test_what_becomes_of_our_own_text_in_a_box(changed: dict[str, Any], what: str) -> None:
+    facts = {"sight": sight(Screen("idle", draft="ours")), "is_own": True, "is_told": False} | changed
+    assert what_of_left(Left(**facts), "claude") == what
