@@ -129,5 +129,9 @@ def test_nothing_that_a_terminal_obeys_is_typed(text: str) -> None:
     ids=str,
 )
 def test_what_becomes_of_our_own_text_in_a_box(changed: dict[str, Any], what: str) -> None:
-    facts = {"sight": sight(Screen("idle", draft="ours")), "is_own": True, "is_told": False} | changed
+    facts: dict[str, Any] = {
+        "sight": sight(Screen("idle", draft="ours")),
+        "is_own": True,
+        "is_told": False,
+    } | changed
     assert what_of_left(Left(**facts), "claude") == what
