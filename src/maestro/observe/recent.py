@@ -149,12 +149,12 @@ def _looked_at(moment: Moment, standing: Standing, *, full: bool) -> tuple[bool,
     front of a call that runs is none. Of older turns only words and beginnings count: calls and ends may be left unread.
     """
     kind = moment.kind
-    shortest = _SHORTEST.get(kind)
     if kind == "text":
         if _is_long_enough(moment.text, SHORTEST_TEXT):
             return True, "spoken"
         if _is_long_enough(moment.text, 1):
             return full or standing in {"newest", "last"}, "spoken"
+    shortest = _SHORTEST.get(kind)
     shown = shortest is not None and _is_long_enough(moment.text, 1 if full else shortest)
     if kind in _BEGINS_A_TURN or (kind in _ENDS_A_TURN and standing != "spoken" and _is_an_end(moment)):
         return shown, "last"
