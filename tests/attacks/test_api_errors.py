@@ -1,4 +1,4 @@
-"""API errors, limits, retries and second questions of agents whose hooks do not tell of them: told without anybody looking."""
+"""API errors, limits and retries of agents whose hooks do not tell of them: told without anybody looking."""
 
 from __future__ import annotations
 
@@ -86,29 +86,6 @@ def test_a_retry_is_told_by_the_line_on_its_screen(stage: Stage, imitate: str) -
     assert found["entries"][-1]["source"] == "system"
     rows = stage.maestro.daemon.call("GET", "/api/overview")["rows"]
     assert next(row["status"] for row in rows if row["sessionId"] == session) == "error"
-
-
-def test_a_question_right_after_a_permission_is_told(stage: Stage) -> None:
-    """Its title says the same above both, and it runs no hooks."""
-    permission = {"permission": {"command": "touch a.txt", "answers": {"yes": []}}}
-    asks = {"ask": {"question": "Which one?", "options": ["This", "That"], "answers": {"*": []}}}
-    script = ({"say": "I am ready."}, {"wait": True}, permission, {"work": 0.3}, asks)
-    session = stage.spawn("asks twice", *script, imitate="gemini", hookless=True)
-    until_told(stage, session, "idle", "unchecked")
-    stage.sent(session, "go on")
-    until_told(stage, session, "needs_input", "unchecked")
-    stage.sent(session, "Choose 1")
-    until(
-        lambda: asked(stage, session) == ["permission", "choice"],
-        lambda: (asked(stage, session), stage.screen(session)),
-    )
-    until_told(stage, session, "needs_input", "unchecked")
-
-
-def asked(stage: Stage, session: str) -> list[str]:
-    """The kinds of all that it ever asked, by the log of events."""
-    events = stage.maestro.daemon.call("GET", "/api/events", query={"subjects": session})["events"]
-    return [one["data"]["question"]["kind"] for one in events if one["kind"] == "question.asked"]
 
 
 @pytest.mark.more
