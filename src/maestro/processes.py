@@ -107,6 +107,11 @@ def foreground(pid: int) -> tuple[str, ...] | None:
 def in_foreground(pid: int) -> Iterator[tuple[str, ...]]:
     """The command lines of the group that has this process's terminal: of its leader first, then of what it started
     in the same group, as a shell that was given one command does."""
+    return (words for _, words in foreground_group(pid))
+
+
+def foreground_group(pid: int) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yields pid and command line of each process in the group that has this process's terminal, its leader first."""
     fields = _stat_fields(pid) if _LINUX else None
     if fields is None or int(fields[5]) <= 0:
         return
@@ -120,7 +125,7 @@ def in_foreground(pid: int) -> Iterator[tuple[str, ...]]:
             continue
         words = _words(f"/proc/{member}/cmdline")
         if words:
-            yield tuple(words.removesuffix("\0").split("\0"))
+            yield member, tuple(words.removesuffix("\0").split("\0"))
         waiting += map(int, _words(f"/proc/{member}/task/{member}/children").split())
 
 
@@ -242,19 +247,88 @@ def writes_to(pid: int, path: str) -> bool:
     """Whether the process has this very file open to write: a proof that no copied or invented record can bring."""
     try:
         wanted = os.stat(path, follow_symlinks=False)
-        descriptors = os.listdir(f"/proc/{pid}/fd")
     except OSError:
         return False
-    for number in descriptors:
+    for number in _open_to_write(pid):
         try:
             found = os.stat(f"/proc/{pid}/fd/{number}")
         except OSError:
             continue
         if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
-            flags = _words(f"/proc/{pid}/fdinfo/{number}").partition("flags:")[2].split()[:1]
-            if flags and int(flags[0], 8) & os.O_ACCMODE != os.O_RDONLY:
-                return True
+            return True
     return False
+
+
+def files_written(pid: int) -> set[str]:
+    """Returns the files that the process, or one below it, has open to write; none where the system does not tell.
+
+    What has left its terminal serves others too, as daemons do: its files are not counted.
+    """
+    paths: set[str] = set()
+    waiting, own = [pid], _stat_fields(pid) if _LINUX else None
+    for _ in range(_MOST_BELOW):
+        if not waiting:
+            break
+        member = waiting.pop(0)
+        fields = _stat_fields(member)
+        if own is None or fields is None or fields[3] != own[3]:
+            continue
+        for number in _open_to_write(member):
+            try:
+                paths.add(os.readlink(f"/proc/{member}/fd/{number}"))
+            except OSError:
+                continue
+        try:
+            threads = os.listdir(f"/proc/{member}/task")
+        except OSError:
+            continue
+        for thread in threads:
+            waiting += map(int, _words(f"/proc/{member}/task/{thread}/children").split())
+    return {path for path in paths if path.startswith("/") and not path.startswith("/dev/")}
+
+
+_MOST_BELOW = 64
+
+
+def _open_to_write(pid: int) -> Iterator[str]:
+    """Yields the numbers of the descriptors that the process may write to."""
+    try:
+        descriptors = os.listdir(f"/proc/{pid}/fd")
+    except OSError:
+        return
+    for number in descriptors:
+        flags = _words(f"/proc/{pid}/fdinfo/{number}").partition("flags:")[2].split()[:1]
+        if flags and int(flags[0], 8) & os.O_ACCMODE != os.O_RDONLY:
+            yield number
+
+
+def started_at(pid: int) -> int | None:
+    """Returns when the process started, in milliseconds since 1970; None where the system does not tell."""
+    ticks = start_time(pid) if _LINUX else None
+    if ticks is None:
+        return None
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    return int((time.time() - age) * 1000)
+
+
+def folder(pid: int) -> str | None:
+    """Returns the working directory of a process; None where the system does not tell."""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return None
+
+
+def command_lines() -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yields pid and command line of every process that the system lets us see."""
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return
+    for name in names:
+        words = _words(f"/proc/{name}/cmdline") if name.isdecimal() else ""
+        if words:
+            yield int(name), tuple(words.removesuffix("\0").split("\0"))
 
 
 def wait_for_end(pid: int, timeout: float) -> bool:

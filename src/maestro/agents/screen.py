@@ -166,3 +166,22 @@ def styled(style: Style, parameters: str) -> Style:
             style = msgspec.structs.replace(style, colour=code)
         at += 1
     return style
+
+
+_CHOICE: Final = re.compile(r"\d+\. ")  # a row of a dialog
+
+
+def blocks_after(sign: str, lines: Iterable[str]) -> tuple[str, ...]:
+    """Returns the texts that begin with this sign; the lines of one are indented as its first."""
+    blocks: list[list[str]] = []
+    is_open = False
+    for line in lines:
+        if line.startswith(sign):
+            blocks.append([line.removeprefix(sign)])
+            is_open = True
+        elif is_open and line.startswith(" " * len(sign)) and line.strip():
+            blocks[-1].append(line.strip())
+        else:
+            is_open = False
+    texts = ("\n".join(block).strip() for block in blocks)
+    return tuple(text for text in texts if text and not _CHOICE.match(text))

@@ -43,6 +43,8 @@ def run(arguments: Namespace) -> None:
         print(f"disagrees: {render.printable(one['why'])}")
     for one in told["degraded"]:
         print(render.ansi(f"note: {render.printable(one)}", "dim"))
+    if told["transcript"]:
+        print(render.ansi(f"transcript: {render.printable(told['transcript'])}", "dim"))
     if told["draft"]:
         print(f"draft in its box: {render.printable(told['draft'])}")
     if told["question"]:

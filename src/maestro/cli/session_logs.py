@@ -96,7 +96,9 @@ def block(digest: Mapping[str, Any]) -> list[str]:
             render.quoted(entry["text"]),
             render.source_style(entry),
         )
-    if not digest["entries"]:
+    if digest.get("unknownTranscript"):
+        lines += render.wrapped("  ", render.printable(digest["unknownTranscript"]), "yellow")
+    elif not digest["entries"]:
         lines.append(
             render.ansi(
                 "  nothing said yet" if digest["status"] != "unknown" else "  no transcript yet", "dim"

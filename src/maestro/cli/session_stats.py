@@ -45,6 +45,8 @@ def run(arguments: Namespace) -> None:
     headers = ("session", "model", "input", "cache read", "cache write", "output", "cost")
     render.table(headers, rows, empty="No tokens were counted yet.")
     for session in found:
+        if session["unknownTranscript"]:
+            print(f"{render.short(session['sessionId'])}: {render.printable(session['unknownTranscript'])}")
         saving = session["saving"]
         if saving and saving["digestTokens"]:
             print(

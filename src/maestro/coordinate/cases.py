@@ -211,7 +211,7 @@ class Cases:
                 tokens, cost = 0, 0.0
                 for found in self._observer.stats([session], {}):
                     tokens += sum(m.input + m.output + m.cache_write for m in found.models)
-                    cost += found.cost_usd
+                    cost += found.cost_usd or 0.0
                 self._counted[session.id] = (size, tokens, cost)
 
     def _spent(self, session: Session) -> tuple[int, float]:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Container, Mapping
 
 from maestro import processes
-from maestro.agents import Transcript
-from maestro.agents.registry import agent_named, agent_names, terminal_named
+from maestro.agents.registry import agent_names, terminal_named
 from maestro.errors import InvalidInput
 from maestro.fleet.crew import Crew
 from maestro.fleet.facts import Pane
+from maestro.fleet.logs import Logs
 from maestro.fleet.requests import AdoptPane
 from maestro.ledger import sessions
 from maestro.ledger.facts import Session
 from maestro.ledger.roles import Actor, require
 
 
-async def adopt_pane(crew: Crew, actor: Actor, request: AdoptPane) -> Session:
-    """Make a session of an agent that a person runs in a pane of their own tmux. Only pane options are set there."""
+async def adopt_pane(crew: Crew, logs: Logs, actor: Actor, request: AdoptPane) -> Session:
+    """Makes a session of an agent that a person runs in a pane of their own tmux. Only pane options are set there."""
     require(actor, "session.adopt")
     fleet = await asyncio.to_thread(crew.guests.add, request.socket)
     tmux = await crew.open(fleet)
@@ -32,20 +31,15 @@ async def adopt_pane(crew: Crew, actor: Actor, request: AdoptPane) -> Session:
             f"{request.pane_id} runs “{pane.command}”.",
             hint=f"Name the agent: --agent {'|'.join(agent_names())}",
         )
-    cwd = await asyncio.to_thread(os.path.realpath, f"/proc/{pane.pane_pid}/cwd")
-    # Also of those that have ended: a log that it goes on with is found when it takes its first prompt.
-    known = await asyncio.to_thread(crew.journal.read, sessions.list_sessions)
-    others = {session.transcript_id for session in known}
-    newest = await asyncio.to_thread(_newest_transcript, agent, cwd, request.environment, others)
+    cwd = await asyncio.to_thread(_folder_of, pane, agent)
     session_id = await asyncio.to_thread(
         crew.journal.write,
         actor,
         lambda change: sessions.adopt_session(
             change,
             agent=agent,
-            # Until its log is known, the pane itself has to do: `%0` is one in every server.
-            transcript_id=newest.session_id if newest else f"{pane.pane_id}-{pane.server_pid}",
-            transcript_path=str(newest.path) if newest else None,
+            transcript_id=sessions.unknown_transcript(pane.pane_id, pane.server_pid),
+            transcript_path=None,
             cwd=cwd,
             project=request.project_id,
             name=request.name,
@@ -55,6 +49,7 @@ async def adopt_pane(crew: Crew, actor: Actor, request: AdoptPane) -> Session:
     options = {"@session_id": session.id, "@pane_label": session.name, "@pane_notify": "working"}
     await tmux.set_options(pane.ref, options)
     await crew.place(session.id, fleet, session.name, pane)
+    await asyncio.to_thread(logs.owned, await crew.session(session.id))
     return await crew.session(session.id)
 
 
@@ -68,11 +63,10 @@ def _agent_in_front(pane: Pane) -> str:
     return pane.command
 
 
-def _newest_transcript(
-    agent: str, cwd: str, env: Mapping[str, str], others: Container[str | None]
-) -> Transcript | None:
-    """What an agent in this folder wrote last, and no session that we know."""
-    found = agent_named(agent).transcripts({**os.environ, **env}, cwd)
-    return max(
-        (one for one in found if one.session_id not in others), key=lambda one: one.modified, default=None
-    )
+def _folder_of(pane: Pane, agent: str) -> str:
+    """Returns the folder that the agent works in; a shell in front of it may be elsewhere by now."""
+    terminal = terminal_named(agent)
+    for pid, argv in processes.foreground_group(pane.pane_pid):
+        if terminal is not None and terminal.is_agent(argv):
+            return os.path.realpath(processes.folder(pid) or f"/proc/{pane.pane_pid}/cwd")
+    return os.path.realpath(f"/proc/{pane.pane_pid}/cwd")

@@ -29,6 +29,7 @@ class _Seen:
     call_id: str
     since: int  # how long the transcript was when the question was first seen
     checked: int  # and when it was last read
+    path: PathLike[str] | None  # which one that was
     result: str = ""  # the call whose result ended it
 
 
@@ -55,8 +56,9 @@ class Endings:
         if known is not None:
             known.call_id = known.call_id or question.call_id
             return known
-        size = size_of(self._crew.transcript_of(session))
-        made = _Seen(question.id, asked_of(question), question.call_id, size, size)
+        path = self._crew.transcript_of(session)
+        size = size_of(path)
+        made = _Seen(question.id, asked_of(question), question.call_id, size, size, path)
         seen.append(made)
         del seen[:-_MOST]
         return made
@@ -64,6 +66,11 @@ class Endings:
     def _is_over(self, session: Session, question: Question) -> bool:
         known = self._note(session, question)
         path = self._crew.transcript_of(session)
+        if path is not None and path != known.path:
+            # Another transcript is known to be its own now: its earlier results answer nothing that is open.
+            if known.path is not None or session.mode is None:
+                known.since = known.checked = size_of(path)
+            known.path = path
         if known.result or path is None or size_of(path) == known.checked:
             return bool(known.result)
         known.checked = size_of(path)

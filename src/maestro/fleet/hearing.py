@@ -178,6 +178,10 @@ class Hearing:
             return session.id
 
         await asyncio.to_thread(self._journal.write, Actor(session.role, session.id), work)
+        if happening.transcript_id:
+            await asyncio.to_thread(
+                self._lookout.logs.told, session, happening.transcript_id, happening.transcript_path
+            )
 
 
 def _is_its_own(session: Session, happening: Happening) -> bool:

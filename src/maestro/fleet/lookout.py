@@ -34,6 +34,7 @@ from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew
 from maestro.fleet.endings import Endings
 from maestro.fleet.facts import PaneRef, Sight
+from maestro.fleet.logs import Logs
 from maestro.fleet.panes import Notify
 from maestro.fleet.roll import STATUS_SHOWN
 from maestro.fleet.sight import see
@@ -88,6 +89,7 @@ class Lookout:
         self.asking = asking
         self.channels = channels
         self.endings = Endings(crew)
+        self.logs = Logs(crew, self.see)
         # Whether a session's own log tells of no answer yet to what it was asked last.
         self._owes_answer = owes_answer
         # Whether its log tells of the end of a turn since then.

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from maestro.agents import Agent
 from maestro.agents.questions import Question, is_same, squashed
 from maestro.agents.shown import folded
 from maestro.agents.shown import is_same as is_same_text
@@ -15,6 +16,7 @@ from maestro.ledger.facts import Prompt
 from maestro.ledger.prompts import shown
 from maestro.redact import MARK, redact
 
+_CLOCKS: Final = 2_000  # milliseconds that an agent's clock and ours may differ by
 _TAIL: Final = 1024 * 1024  # a call stands so far in front of its result, at most
 _MOST: Final = 16 * 1024 * 1024  # more than any agent writes in the seconds that proof is waited for
 
@@ -58,6 +60,12 @@ def lines_since(path: os.PathLike[str], size: int) -> Iterator[bytes]:
         return
     *lines, _torn = written.split(b"\n")
     yield from lines
+
+
+def is_later(agent: Agent, line: bytes, since: int) -> bool:
+    """Whether a transcript's line was not written before this time, as far as it tells."""
+    times = [moment.at for moment in agent.read_plain(line) if moment.at is not None]
+    return not times or max(times) >= since - _CLOCKS
 
 
 def taken_since(terminal: Terminal, lines: Iterable[bytes], *typed: str) -> bool:

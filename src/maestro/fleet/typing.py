@@ -7,10 +7,12 @@ only become `submitted` by proof, or `uncertain`.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from typing import Final, Literal, NamedTuple
 
 from maestro import processes
+from maestro.agents.registry import agent_named
 from maestro.agents.terminal import Terminal
 from maestro.errors import Conflict, MaestroError, NotFound
 from maestro.fleet.channels import Channels
@@ -27,9 +29,17 @@ from maestro.fleet.delivery import (
     unsent_looks,
 )
 from maestro.fleet.facts import PaneRef, Sight
-from maestro.fleet.logs import Lengths, Logs
+from maestro.fleet.logs import Lengths
 from maestro.fleet.lookout import Lookout, pane_of
-from maestro.fleet.proof import AMONG_QUEUED, QUEUED, lines_since, mentions, same_prompt, taken_since
+from maestro.fleet.proof import (
+    AMONG_QUEUED,
+    QUEUED,
+    is_later,
+    lines_since,
+    mentions,
+    same_prompt,
+    taken_since,
+)
 from maestro.fleet.tmux import Tmux
 from maestro.ledger.facts import Prompt, Session
 from maestro.redact import clean, fold, redact
@@ -73,7 +83,7 @@ class Typist:
         self._crew = crew
         self._lookout = lookout
         self._channels = channels
-        self._logs = Logs(crew)
+        self._logs = lookout.logs
 
     # A prompt.
 
@@ -194,7 +204,7 @@ class Typist:
         path = await asyncio.to_thread(self._crew.transcript_of, to.session)
         if path is None:
             return False
-        lines = await asyncio.to_thread(lambda: list(lines_since(path, transcript_size)))
+        lines = await self._written(to.session, path, transcript_size, since)
         return any(mentions(taken, text, typed) for taken in map(to.terminal.taken, lines) if taken)
 
     async def proved(self, session: Session, terminal: Terminal, prompt: Prompt) -> tuple[str, Sight | None]:
@@ -230,7 +240,7 @@ class Typist:
             return "its own hook says that it took this prompt"
         path = await asyncio.to_thread(self._crew.transcript_of, session)
         if path is not None:
-            lines = await asyncio.to_thread(lambda: list(lines_since(path, transcript_size)))
+            lines = await self._written(session, path, transcript_size, since)
             if taken_since(terminal, lines, text, typed):
                 return "its transcript has this prompt"
         return ""
@@ -238,6 +248,18 @@ class Typist:
     async def has_read_all(self, to: Typed) -> bool | None:
         """Whether the agent has read all that was typed, and waits for more; None where the system does not tell."""
         return await asyncio.to_thread(processes.has_read_input, to.ref.pane_pid)
+
+    async def _written(
+        self, session: Session, path: os.PathLike[str], transcript_size: int, since: int
+    ) -> list[bytes]:
+        """Returns what the transcript got since. Where nobody launched the session, the size may be another file's."""
+
+        def work() -> list[bytes]:
+            lines = list(lines_since(path, transcript_size))
+            agent = agent_named(session.agent)
+            return lines if session.mode is not None else [x for x in lines if is_later(agent, x, since)]
+
+        return await asyncio.to_thread(work)
 
     def typed(self, session: Session, terminal: Terminal, tmux: Tmux) -> Typed:
         assert session.place is not None

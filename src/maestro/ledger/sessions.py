@@ -237,6 +237,17 @@ def follow_transcript(change: Change, session_id: str, transcript_id: str, path:
     return session.id
 
 
+def placeholder_of(session: Session) -> str:
+    """Returns what an adopted pane's session has for a transcript's id while that is unknown: its pane."""
+    place = session.place
+    return unknown_transcript(place.pane_id, place.server_pid) if place else "%"
+
+
+def unknown_transcript(pane_id: str, server_pid: int) -> str:
+    """Returns the same for a pane: `%0` is one in every server."""
+    return f"{pane_id}-{server_pid}"
+
+
 def leave_place(change: Change, session_id: str) -> str:
     """Record that a session no longer belongs to a pane: its fleet was taken down."""
     session = get_session(change.connection, session_id)

@@ -67,6 +67,7 @@ class Digest(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     stuck: Stuck | None
     metrics: Metrics
     last_activity_timestamp: int | None
+    unknown_transcript: str = ""  # why nothing is told: which transcript is its own is unknown
 
 
 class Shape(msgspec.Struct, frozen=True, gc=False):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
@@ -38,6 +38,8 @@ from maestro.observe.transcript import digest_transcript
 
 _OWING: Final = frozenset[Status]({"thinking", "unknown"})
 _TRIES_AGAIN: Final = Screen("retrying", evidence="an API error")
+_UNKNOWN: Final = "It is unknown which transcript is its own"
+_REMEDY: Final = "Send it a prompt, and it shows."
 _MOST_STEPS: Final = 64  # of four megabytes each, in one look at one transcript
 
 
@@ -59,6 +61,15 @@ class News(msgspec.Struct, frozen=True, rename="camel"):
     cursor: dict[str, Cursor]
 
 
+class Owned(Protocol):
+    """The transcript that evidence shows to be a session's own; or None, with the reason."""
+
+    @property
+    def path(self) -> Path | None: ...
+    @property
+    def evidence(self) -> str: ...
+
+
 class Adoptable(msgspec.Struct, frozen=True):
     """A transcript that a person chose to make a session of."""
 
@@ -74,6 +85,8 @@ class Observer:
         self._home = Path(home)
         self._clock = clock
         self._resolver = Resolver()
+        # Set by whoever looks at panes: of a session that Maestro did not launch, the transcript by evidence.
+        self.owned: Callable[[Session], Owned | None] = lambda _session: None
 
     def digests(
         self,
@@ -85,18 +98,20 @@ class Observer:
         shape: Shape = USUAL_SHAPE,
     ) -> list[Digest]:
         now = self._clock()
-        return [
-            digest_transcript(
+        found = []
+        for session in sessions:
+            path, unknown = self._found(session, now)
+            digest = digest_transcript(
                 agent_named(session.agent),
-                self._path(session, now),
+                path,
                 subject_of(session, tasks),
                 now=now,
                 last=last,
                 since=since,
                 shape=shape,
             )
-            for session in sessions
-        ]
+            found.append(msgspec.structs.replace(digest, unknown_transcript=unknown) if unknown else digest)
+        return found
 
     def begin(self, sessions: Sequence[Session], tasks: Mapping[str, Task], last: int, shape: Shape) -> News:
         """The last lines of each, and a cursor behind them."""
@@ -188,7 +203,9 @@ class Observer:
         prices = load_prices(os.environ, self._home)
         found = []
         for session in sessions:
-            path = self._path(session, now)
+            path, unknown = self._found(session, now)
+            if unknown:
+                found.append(SessionStats(session.id, (), None, (), prices.as_of, unknown_transcript=unknown))
             if path is None:
                 continue
             agent = agent_named(session.agent)
@@ -252,9 +269,16 @@ class Observer:
         return digest_saving(agent, path, shown, DEFAULT_LAST)
 
     def _path(self, session: Session, now: int) -> Path | None:
+        return self._found(session, now)[0]
+
+    def _found(self, session: Session, now: int) -> tuple[Path | None, str]:
+        """Returns the transcript; where that is unknown, None and a sentence about it."""
+        owned = self.owned(session)
+        if owned is not None:
+            return owned.path, "" if owned.path else f"{_UNKNOWN}: {owned.evidence}. {_REMEDY}"
         sought = Sought(session.id, session.transcript_id or "", session.cwd, session.transcript_path or "")
         env = {**self._env, **session.environment}
-        return self._resolver.resolve(agent_named(session.agent), sought, env, now)
+        return self._resolver.resolve(agent_named(session.agent), sought, env, now), ""
 
 
 def _under(session: Session, coordinator: str) -> str:

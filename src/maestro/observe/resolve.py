@@ -49,12 +49,12 @@ class Resolver:
     """Remembers paths for a minute and which tags the heads hold; never what a transcript says."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str], _Found] = {}
+        self._found: dict[tuple[str, Sought], _Found] = {}
         self._heads: dict[Path, _Head] = {}
 
     def resolve(self, agent: Agent, sought: Sought, env: Environment, now: int) -> Path | None:
         """The session's transcript as it is now, or nothing if there is none yet."""
-        key = (agent.name, sought.session_id)
+        key = (agent.name, sought)
         known = self._found.get(key)
         if known is not None and 0 <= now - known.at < KEPT_FOR and _still(known):
             return known.path
@@ -67,9 +67,6 @@ class Resolver:
             self._found.clear()
         self._found[key] = _Found(path, _Identity(about.st_dev, about.st_ino), about.st_size, now)
         return path
-
-    def forget(self, agent: Agent, session_id: str) -> None:
-        self._found.pop((agent.name, session_id), None)
 
     def _search(self, agent: Agent, sought: Sought, env: Environment) -> Path | None:
         if sought.path:

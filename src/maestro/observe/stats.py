@@ -72,11 +72,12 @@ class ContextCost(msgspec.Struct, frozen=True, rename="camel"):
 class SessionStats(msgspec.Struct, frozen=True, rename="camel"):
     session_id: str
     models: tuple[ModelTokens, ...]
-    cost_usd: float
+    cost_usd: float | None  # nothing where it is unknown which transcript is its own
     unpriced: tuple[str, ...]  # models whose price is not known
     prices_as_of: str
     saving: Saving | None = None
     context: ContextCost | None = None  # nothing where it was told nothing
+    unknown_transcript: str = ""  # why nothing is counted
 
 
 def session_stats(

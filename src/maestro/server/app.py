@@ -88,6 +88,7 @@ def build(
     crew = Crew(journal, home, lambda session: next(iter(observer.transcripts([session])), None))
     channels, asking = Channels(), Asking(journal)
     lookout = Lookout(crew, asking, channels, observer.owes_answer, observer.ended_since)
+    observer.owned = lookout.logs.owned
     outbox = Outbox(crew, lookout, channels)
     crew.on_change = lookout.changed
     crew.type_first = outbox.queue

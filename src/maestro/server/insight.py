@@ -14,6 +14,7 @@ from sqlalchemy.engine import Connection
 from maestro.agents.registry import hooked_named, terminal_named
 from maestro.fleet.crew import Crew
 from maestro.fleet.facts import Sight
+from maestro.fleet.logs import Owned
 from maestro.fleet.lookout import Lookout
 from maestro.ledger import schema
 from maestro.ledger.facts import Event, Fact, Question, Session, Task
@@ -40,6 +41,9 @@ class Explanation(Fact):
     draft: str | None
     queued: tuple[str, ...]
     focused: bool
+    transcript: str = (
+        ""  # where nobody told it: which one is its own, by what evidence, or why that is unknown
+    )
 
 
 class Insight:
@@ -53,6 +57,7 @@ class Insight:
         sight, question = await self._lookout.look(session)
         fused = await self._fused(session, tasks, sight)
         told = msgspec.to_builtins(fused)
+        owned = await asyncio.to_thread(self._lookout.logs.owned, session)
         screen = sight.screen if sight else None
         return Explanation(
             session_id=session.id,
@@ -67,6 +72,7 @@ class Insight:
             draft=None if screen is None or screen.draft is None else shown(screen.draft) or screen.draft,
             queued=() if screen is None else tuple(map(shown, screen.queued)),
             focused=sight is not None and sight.focused,
+            transcript=_ownership(owned),
         )
 
     async def _fused(self, session: Session, tasks: Mapping[str, Task], sight: Sight | None) -> Fused:
@@ -83,6 +89,8 @@ class Insight:
 
     def _of_transcript(self, session: Session, tasks: Mapping[str, Task]) -> list[Says]:
         [digest] = self._observer.digests([session], tasks, last=1)
+        if digest.unknown_transcript:
+            return [Says("transcript", "unknown", digest.unknown_transcript, "whose", None)]
         return [
             Says(
                 "transcript",
@@ -113,6 +121,12 @@ def _head(path: os.PathLike[str]) -> bytes:
             return file.read(_HEAD)
     except OSError:
         return b""  # it was removed since
+
+
+def _ownership(owned: Owned | None) -> str:
+    if owned is None:
+        return ""
+    return f"{owned.path}: {owned.evidence}" if owned.path else f"unknown: {owned.evidence}"
 
 
 def _of_sight(session: Session, sight: Sight | None) -> list[Says]:

@@ -20,6 +20,7 @@ from maestro.agents.codex import ADAPTER as CODEX
 from maestro.agents.files import config_folder
 from maestro.agents.gemini import ADAPTER as GEMINI
 from maestro.agents.launch import FileToWrite, LaunchPlan, LaunchRequest, OwnFolders, opening
+from maestro.agents.origin import TellsOrigin
 from maestro.agents.questions import Answer
 from maestro.agents.screen import Capture, Screen, ScreenState
 from maestro.agents.scripted.headless import ALLOWED, Headlessly, require_allowed
@@ -103,6 +104,11 @@ class Scripted(Headlessly, Claude):
             msgspec.structs.replace(capture, title=_MARK.sub("", capture.title))
         )
         return ImitatedScreen(**msgspec.structs.asdict(screen), imitated=imitated)
+
+    def shown_prompts(self, capture: Capture) -> tuple[str, ...]:
+        shown = _CLIS[_imitated(capture)]
+        bare = msgspec.structs.replace(capture, title=_MARK.sub("", capture.title))
+        return shown.shown_prompts(bare) if isinstance(shown, TellsOrigin) else ()
 
     def read_title(self, title: str) -> TitleReading | None:
         mark = _MARK.search(title)

@@ -290,7 +290,7 @@ def the_only(crew: Crew) -> str:
 @router.post("/sessions/adopt-pane", status_code=201)
 async def adopt_pane(desk: AtDesk, actor: Calling, request: AdoptPane) -> Session:
     """Make a session of an agent that a person runs in a pane of their own tmux server."""
-    return await adoption.adopt_pane(desk.crew, actor, request)
+    return await adoption.adopt_pane(desk.crew, desk.lookout.logs, actor, request)
 
 
 class Stop(Fact):
