@@ -61,7 +61,7 @@ def test_what_scrolled_off_the_top_does_not_make_another_state_of_it(path: Path)
     whole = terminal.read_screen(captured(text))
     shown = captured(text).lines
     words = [line.strip(" │") for line in shown]  # a dialog's frame is no evidence
-    evidence = max(at for at, line in enumerate(words) if line and line in whole.evidence)
+    evidence = max((at for at, line in enumerate(words) if line and line in whole.evidence), default=0)
     lines = text.split("\n")
     paragraph = max((at for at in range(evidence) if not shown[at].strip()), default=0)
     for cut in range(1, paragraph + 1):

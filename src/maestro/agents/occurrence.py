@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from maestro.agents.questions import Option, Question, is_review, is_unchanged, squashed
+from maestro.agents.questions import Option, Question, is_review, is_same, is_unchanged, squashed
 from maestro.agents.terminal import Step
 
 Likeness = Literal[
@@ -45,6 +45,9 @@ def _previews_alike(seen: Question, shown: Question) -> bool:
 
 def likeness(before: Question, now: Question) -> Likeness:
     """Compares what two screens ask, wherever the cursor is and whatever is ticked or typed."""
+    if before.is_cut or now.is_cut:
+        # What is beyond the edge of the screen may be equal, and may not.
+        return "unclear" if is_same(before, now) else "other"
     if before.kind != now.kind:
         return "other"
     said = _texts_alike(before.preamble, now.preamble)

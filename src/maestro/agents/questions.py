@@ -12,6 +12,8 @@ import msgspec
 from maestro.agents.shown import folded
 from maestro.redact import MARK
 
+# Of a dialog that is larger than the screen it stands on.
+CUT: Final = "Its screen is too small to show all of it."
 # Of a question that was kept: what was taken out of it may be more than a secret.
 HIDDEN: Final = "It holds a secret or control characters that are not kept, and perhaps a command among them."
 
@@ -60,6 +62,7 @@ class Question(msgspec.Struct, frozen=True, rename="camel"):
     typed: str = ""  # what its free-text field holds
     inputs: str = ""  # what the call holds besides: of a permission its other arguments, as far as the dialog shows them
     unread: str = ""  # what of it nobody has read, in a sentence; empty where all of it is here
+    is_cut: bool = False  # its screen is too small for it: a larger one would show more
 
     @property
     def free_text(self) -> Option | None:
@@ -83,9 +86,24 @@ def several(parts: tuple[Question, ...], beside: str) -> Question:
     return msgspec.structs.replace(parts[0], inputs=inputs)
 
 
+def cut(question: Question) -> Question:
+    """Returns what is left of a dialog on a screen that is too small for it. Nothing is said of what a permission is
+    for, rather than a part of a command that looks like all of it."""
+    is_permission = question.kind == "permission"
+    return msgspec.structs.replace(
+        question,
+        detail="" if is_permission else question.detail,
+        inputs="" if is_permission else question.inputs,
+        unread=question.unread or CUT,
+        is_cut=True,
+    )
+
+
 def is_same(known: Question, seen: Question) -> bool:
     """Whether a hook and a screen can mean one dialog. It may have been moved on in between, a screen may cut off its
     words, and a hook does not know all of them. Two screens are told apart by `occurrence.likeness`."""
+    if known.is_cut or seen.is_cut:
+        return _may_be_rest(known, seen)
     if "permission" in (known.kind, seen.kind):
         return known.kind == seen.kind and _overlap(squashed(known.detail), squashed(seen.detail))
     if known.kind == "plan" or seen.kind == "plan":
@@ -145,8 +163,28 @@ def _place(wanted: Option, options: tuple[Option, ...]) -> int | None:
     return wanted.number if all(option.number != wanted.number for option in options) else None
 
 
+def _may_be_rest(known: Question, seen: Question) -> bool:
+    """Whether one can be what a small screen shows of the other: of a very small one not even the kind is told."""
+    kinds = {known.kind, seen.kind}
+    if len(kinds) > 1 and "dialog" not in kinds and not kinds <= _ASKED:
+        return False
+    pairs = ((known.text, seen.text), (known.detail, seen.detail))
+    return all(_is_part(squashed(one), squashed(other)) for one, other in pairs)
+
+
+def _is_part(one: str, other: str) -> bool:
+    return one in other or other in one
+
+
+_ASKED: Final[frozenset[QuestionKind]] = frozenset({"choice", "multi_choice", "several", "free_text"})
+
+
 def merged(known: Question, seen: Question, *, exact: bool) -> Question:
     """Both sightings in one. `exact`: the new one has the agent's own words, and not what fitted on a screen."""
+    if known.is_cut != seen.is_cut:
+        whole, rest = (seen, known) if known.is_cut else (known, seen)
+        unread = HIDDEN if HIDDEN in (known.unread, seen.unread) else whole.unread
+        return settled(msgspec.structs.replace(whole, options=whole.options or rest.options, unread=unread))
     words, place = (seen, known) if exact else (known, seen)
     return settled(
         msgspec.structs.replace(

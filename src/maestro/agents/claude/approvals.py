@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from maestro.agents.claude.dialogs import INNER_RULE, MARGIN, Rows, rows, text_between
 from maestro.agents.claude.layout import SIGN, Layout, said_before, soft_wrapped, unwrapped
-from maestro.agents.questions import Option, Question
+from maestro.agents.questions import Option, Question, cut
 
 _ARROW_OPTION: Final = re.compile(rf"(\s*){SIGN} (\S.*)$")
 _SCROLL_MARK: Final = re.compile(r"\s+[↑↓]$")
@@ -33,6 +34,8 @@ _TOOLS: Final = {
 _FILE_DIALOGS: Final = frozenset({"Create file", "Overwrite file", "Edit file", "Edit notebook"})
 _AMEND: Final = "Tab to amend"
 _AMENDED: Final = ("Yes", "No")
+_PLAN_TITLES: Final = frozenset({"Ready to code?", "Exit plan mode?"})
+_PLAN_EDIT: Final = "ctrl+g to edit"  # below the last of its options
 _PLAN_CHANGES: Final = "Tell Claude what to change"
 
 
@@ -44,17 +47,17 @@ def read_permission(view: Layout, start: int) -> Question | None:
     """
     found = rows(view, start, view.end)
     labels = [option.label for option in found.options]
-    if not labels or not labels[0].startswith("Yes") or not any(label.startswith("No") for label in labels):
+    is_whole = start > 0 and not found.is_scrolled
+    if not labels or not (_are_all(labels) if is_whole else all(map(_is_either, labels))):
         return None
     asked_at = _question_line(view, start, found.first)
     if asked_at is None:
         return None
     title_at = next((at for at in range(start, asked_at + 1) if view.lines[at].strip()), start)
-    is_whole = start > 0
     title = view.lines[title_at].strip() if is_whole else ""
     options, typed = _with_amendment(view, found)
     hints = view.last_paragraph() if typed is None else _AMEND
-    return Question(
+    question = Question(
         "permission",
         text=unwrapped(view.lines[asked_at : found.first], view.width).strip(),
         options=tuple(
@@ -73,6 +76,15 @@ def read_permission(view: Layout, start: int) -> Question | None:
         stage="typing" if typed is not None else "open",
         typed=typed or "",
     )
+    return question if is_whole else cut(question)
+
+
+def _are_all(labels: Sequence[str]) -> bool:
+    return labels[0].startswith("Yes") and any(label.startswith("No") for label in labels)
+
+
+def _is_either(label: str) -> bool:
+    return label.startswith(("Yes", "No"))
 
 
 def _is_lasting(label: str) -> bool:
@@ -154,24 +166,20 @@ def read_plan(view: Layout, start: int) -> Question | None:
         return None
     above = view.lines[start : found.first]
     title = next((line.strip() for line in above if line.strip() and not INNER_RULE.match(line)), "")
-    asked = next((line.strip() for line in reversed(above) if line.strip()), "")
-    is_plan = title in {"Ready to code?", "Exit plan mode?"} or asked.startswith(
-        "Claude has written up a plan"
-    )
-    if not is_plan or not found.options[0].label.startswith("Yes"):
+    asked = _last_words(above)
+    if title not in _PLAN_TITLES and not asked.startswith("Claude has written up a plan"):
         return None
-    options = tuple(replace(option, is_lasting=_is_lasting(option.label)) for option in found.options)
-    typed = ""
-    last = options[-1]
-    if not last.label.startswith("No"):
-        typed = "" if last.label == _PLAN_CHANGES else last.label
-        options = (*options[:-1], replace(last, label=_PLAN_CHANGES, is_free_text=True, is_lasting=False))
+    if not found.options[0].label.startswith("Yes"):
+        return None
+    has_all = found.options[-1].label.startswith("No") or _PLAN_EDIT in view.last_paragraph()
+    options, typed = _with_changes(found.options) if has_all else (found.options, "")
+    options = tuple(replace(option, is_lasting=_is_lasting(option.label)) for option in options)
     dashes = [at for at in range(start, found.first) if re.match(r"\s*╌{8,}$", view.lines[at])]
     # A long plan scrolls: its lower dashes are not there.
     plan_end = dashes[-1] if len(dashes) > 1 else _last_rule(view, start, found.first)
     plan = view.lines[dashes[0] + 1 : plan_end] if dashes else ()
-    is_whole = len(dashes) != 1 and not any(_SCROLL_MARK.search(line) for line in plan)
-    return Question(
+    is_whole = len(dashes) != 1 and not any(_SCROLL_MARK.search(line) for line in above)
+    question = Question(
         "plan",
         text=asked if asked.endswith("?") else title,
         options=options,
@@ -182,6 +190,27 @@ def read_plan(view: Layout, start: int) -> Question | None:
         typed=typed,
         unread="" if is_whole else "The plan goes on where the screen ends.",
     )
+    return question if is_whole and has_all and title in _PLAN_TITLES else cut(question)
+
+
+def _last_words(lines: Sequence[str]) -> str:
+    """The last paragraph above the options, as one line."""
+    words: list[str] = []
+    for line in reversed(lines):
+        if INNER_RULE.match(line) or (words and not line.strip()):
+            break
+        if line.strip():
+            words.insert(0, line.strip())
+    return " ".join(words)
+
+
+def _with_changes(options: tuple[Option, ...]) -> tuple[tuple[Option, ...], str]:
+    """The row for changes of the plan takes words, and shows them in place of what it is for."""
+    last = options[-1]
+    if last.label.startswith("No"):
+        return options, ""
+    typed = "" if last.label == _PLAN_CHANGES else last.label
+    return (*options[:-1], replace(last, label=_PLAN_CHANGES, is_free_text=True)), typed
 
 
 def _last_rule(view: Layout, start: int, end: int) -> int:

@@ -13,12 +13,15 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from maestro.agents.claude.layout import SIGN, Layout, said_before, soft_wrapped, unwrapped
-from maestro.agents.questions import Option, Question, QuestionKind
+from maestro.agents.questions import Option, Question, QuestionKind, cut
 
 FREE_TEXT: Final = "Type something"
-_OPTION: Final = re.compile(rf"(\s{{0,8}}?)({SIGN} ?)?\s*(\d{{1,2}})\.\s?(?:\[(.)\] ?)?(.*)$")
+# An arrow in the place of the cursor: the list goes on beyond the rows that are shown.
+_OPTION: Final = re.compile(rf"(\s{{0,8}}?)({SIGN} ?|[↑↓] )?\s*(\d{{1,2}})\.\s?(?:\[(.)\] ?)?(.*)$")
 _TABS: Final = re.compile(r"(?:←\s+| )[☐☒] ")
 _TAB: Final = re.compile(r"([☐☒✔]) (.*?)(?= {2}|$)")
+_LEAVE: Final = "Chat about this"
+_CHAT: Final = re.compile(rf"(?:{SIGN} |  )(\d+)\. {_LEAVE}$")
 _LEAVE_ROW: Final = re.compile(rf"(?:{SIGN} |  ) {{3}}(?:Submit|Next)$")
 INNER_RULE: Final = re.compile(r"\s*[─╌]{8,}$")
 MARGIN: Final = re.compile(r"\s*│ ")  # before each line of a text that takes several
@@ -36,6 +39,7 @@ class Rows(NamedTuple):
     first: int  # the line of the first of them
     last: int
     end: int  # behind the last
+    is_scrolled: bool = False  # there are more of them than are shown
 
 
 NO_ROWS: Final = Rows((), -1, -1, -1)
@@ -60,7 +64,8 @@ def rows(view: Layout, start: int, end: int) -> Rows:
     options = tuple(
         _option(view, at, found, stop, edge) for (at, found), stop in zip(heads, ends, strict=True)
     )
-    return Rows(_with_cursor(options, heads), heads[0][0], heads[-1][0], ends[-1])
+    is_scrolled = heads[0][1][3] != "1" or any((found[2] or "").startswith(("↑", "↓")) for _, found in heads)
+    return Rows(_with_cursor(options, heads), heads[0][0], heads[-1][0], ends[-1], is_scrolled)
 
 
 def _follows(one: re.Match[str], other: re.Match[str]) -> bool:
@@ -106,7 +111,7 @@ def _option(view: Layout, at: int, found: re.Match[str], stop: int, edge: int | 
         description=unwrapped(description, width).replace("\n", " "),
         number=int(found[3]),
         is_chosen=is_ticked,
-        is_current=bool(found[2]),
+        is_current=(found[2] or "").startswith(SIGN),
     )
 
 
@@ -131,6 +136,8 @@ def read_choice(view: Layout, start: int) -> Question | None:
     found = rows(view, tabs_at + (1 if tabs else 0), view.end)
     if not found.options:
         return None
+    if _lacks_options(view, found):
+        return _rest_of_choice(view, tabs_at, tabs, found)
     text = text_between(view, tabs_at + (1 if tabs else 0), found.first)
     is_multiple = any(_checkbox(view.lines[at]) for at in range(found.first, found.end))
     options = found.options
@@ -152,7 +159,26 @@ def read_choice(view: Layout, start: int) -> Question | None:
         typed=typed,
         unread=unread if len(options) > 1 else "",
     )
+    # A dialog that is higher than the screen has lost its edge.
+    question = question if start else cut(question)
     return question if len(tabs) < 2 else _among_several(question, tabs)
+
+
+def _lacks_options(view: Layout, found: Rows) -> bool:
+    """Whether the screen has no room for some options: between the last and the row that leaves the dialog."""
+    leave = next((match for line in view.lines[found.first :] if (match := _CHAT.match(line))), None)
+    is_short = leave is not None and int(leave[1]) > (found.options[-1].number or 0) + 1
+    return found.is_scrolled or is_short
+
+
+def _rest_of_choice(view: Layout, tabs_at: int, tabs: Sequence[_Tab], found: Rows) -> Question:
+    text = text_between(view, tabs_at + (1 if tabs else 0), found.first)
+    options = tuple(
+        replace(option, is_free_text=option.label.rstrip(".") == FREE_TEXT)
+        for option in found.options
+        if option.label != _LEAVE
+    )
+    return cut(Question("choice", text, options, header=tabs[0].header if len(tabs) == 1 else ""))
 
 
 def _with_preview(view: Layout, found: Rows) -> tuple[Option, ...]:

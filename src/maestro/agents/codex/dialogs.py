@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from maestro.agents.codex.layout import SIGN, Layout, paragraph_start, said_before
-from maestro.agents.questions import Option, Question
+from maestro.agents.codex.layout import HIDDEN, SIGN, Layout, paragraph_start, said_before
+from maestro.agents.questions import Option, Question, cut
 
 UNANSWERED: Final = "Submit with unanswered questions?"
 PLAN: Final = "Implement this plan?"
@@ -27,6 +28,12 @@ _LASTING: Final = re.compile(
 _APPROVAL: Final = re.compile(r"  (?:Would you like to|Do you want to|Allow|Approve) .*")
 _POSITION: Final = re.compile(r"  Question (\d+)/(\d+)(?: \((\d+) unanswered\))?$")
 _EDIT: Final = re.compile(r"• (?:Added|Edited|Deleted|Changed) ")
+_OPTIONS_LEFT: Final = re.compile(r"\boption \d+/\d+ \|")  # it shows some of its options at a time
+_WELCOME: Final = "  Welcome to Codex"
+_SIGN_IN_ROW: Final = re.compile(r"(?P<cursor>[> ]) (?P<number>\d)\. (?P<label>\S.*)$")
+_WAY_BACK: Final = re.compile(r"  Press esc to (?:cancel|go back)$")
+GO_BACK: Final = "Go back (esc)"
+_COUNT: Final = re.compile(r"  \[… \d+ lines?\]")
 _FREE_TEXT: Final = "None of the above"
 _TOOLS: Final = {
     "Would you like to run the following command?": "exec_command",
@@ -98,21 +105,38 @@ def _known(option: Option) -> Option:
 
 
 def read_approval(view: Layout) -> Seen | None:
-    rows = read_rows(view, paragraph_start(view.lines, view.hints_at - 2), view.hints_at, 0)
+    rows = read_rows(view, _options_at(view), view.hints_at, 0)
     at = _heading(view.lines, rows.start, _APPROVAL)
     if not rows.options or at is None:
         return None
-    text = view.lines[at].strip()
-    body = view.lines[at + 1 : rows.start]
+    words = list(takewhile(str.strip, view.lines[at : rows.start]))
+    text = " ".join(line.strip() for line in words)
+    body = view.lines[at + len(words) : rows.start]
+    edit = _edit(view.lines[:at])
     question = Question(
         "permission",
         text,
         rows.options,
         preamble=said_before(view.lines, at),
         tool=_TOOLS.get(text, ""),
-        detail=_command(body) or "\n".join(filter(None, [_facts(body), _edit(view.lines[:at])])),
+        detail=_command(body) or "\n".join(filter(None, [_facts(body), edit])),
     )
-    return Seen(question, at)
+    # What an approval of edits is about stands above it, maybe beyond the screen.
+    is_whole = not _has_hidden(view, at) and (edit or question.tool != "apply_patch")
+    return Seen(question if is_whole else cut(question), at)
+
+
+def _options_at(view: Layout) -> int:
+    """Where the paragraph of the options begins: above the hints, mostly with a blank line between them."""
+    above = view.hints_at - 1
+    start = paragraph_start(view.lines, above - 1 if above > 0 and not view.lines[above].strip() else above)
+    counts = [at for at in range(start, above) if _COUNT.match(view.lines[at])]
+    return counts[-1] + 1 if counts else start
+
+
+def _has_hidden(view: Layout, start: int) -> bool:
+    """Whether the dialog says that it has no room for some of its lines."""
+    return any(map(HIDDEN.match, view.lines[start : view.hints_at]))
 
 
 def _heading(lines: Sequence[str], below: int, pattern: re.Pattern[str]) -> int | None:
@@ -148,14 +172,13 @@ def _edit(above: Sequence[str]) -> str:
 
 
 def read_plan(view: Layout) -> Seen | None:
-    rows = read_rows(view, paragraph_start(view.lines, view.hints_at - 2), view.hints_at, 0)
+    rows = read_rows(view, _options_at(view), view.hints_at, 0)
     at = _heading(view.lines, rows.start, re.compile(rf"  {re.escape(PLAN)}$"))
     if not rows.options or at is None:
         return None
-    question = Question(
-        "plan", PLAN, rows.options, preamble=said_before(view.lines, at), detail=_proposed(view.lines[:at])
-    )
-    return Seen(question, at)
+    plan = _proposed(view.lines[:at])
+    question = Question("plan", PLAN, rows.options, preamble=said_before(view.lines, at), detail=plan)
+    return Seen(question if plan and not _has_hidden(view, at) else cut(question), at)
 
 
 def _proposed(lines: Sequence[str]) -> str:
@@ -188,6 +211,8 @@ def read_question(view: Layout) -> Seen | None:
         stage="typing" if "clear notes" in (view.hints or "") or not rows.options else "open",
         typed=_notes(view, rows.end, view.hints_at),
     )
+    if _OPTIONS_LEFT.search(view.hints or "") or _has_hidden(view, at):
+        question = cut(question)
     position, count = int(found[1]) - 1, int(found[2])
     if count < 2 or not 0 <= position < count:
         return Seen(question, at)
@@ -219,12 +244,55 @@ def read_unanswered(view: Layout) -> Seen | None:
 
 def read_dialog(view: Layout) -> Question | None:
     """What the CLI itself asks: its text is all that stands above the options, up to the history."""
-    start = paragraph_start(view.lines, view.hints_at - 2)
-    rows = read_rows(view, start, view.hints_at, 0)
+    rows = read_rows(view, _options_at(view), view.hints_at, 0)
     top = min(rows.start, view.hints_at)
     first = top
     while first > 0 and (not view.lines[first - 1].strip() or view.lines[first - 1].startswith("  ")):
         first -= 1
     words = [line.strip() for line in view.lines[first:top]]
-    shown = [line for line in words if line and not line.startswith((">_ OpenAI Codex", "/"))]
-    return Question("dialog", "\n".join(shown), rows.options)
+    shown = [line for line in words if line and not line.startswith((">_ OpenAI Codex", "/", "[… "))]
+    question = Question("dialog", "\n".join(shown), rows.options)
+    return cut(question) if _has_hidden(view, first) else question
+
+
+def read_sign_in(view: Layout) -> Question | None:
+    """How a person wants to sign in: the options are apart, each with a line below it. What follows a choice (a link, a
+    code, a field for a key) offers only to go back, and nothing is told of a key."""
+    top = next((at for at, line in enumerate(view.lines) if line.strip()), 0)
+    if view.box is not None or not view.lines or not view.lines[top].startswith(_WELCOME):
+        return None
+    heads = [at for at in range(top, len(view.lines)) if _SIGN_IN_ROW.match(view.lines[at])]
+    first = paragraph_start(view.lines, top) + len(list(takewhile(str.strip, view.lines[top:])))
+    back_at = next((at for at, line in enumerate(view.lines) if _WAY_BACK.match(line)), None)
+    words = _paragraphs(view.lines[first : heads[0] if heads else _field_at(view.lines, back_at)])
+    if heads:
+        stops = [*heads[1:], view.hints_at]
+        options = tuple(_way_in(view.lines[at:stop]) for at, stop in zip(heads, stops, strict=True))
+        question = Question("dialog", words, options)
+        return question if view.hints is not None else cut(question)
+    if back_at is None:
+        return cut(Question("dialog", words))
+    return Question("dialog", words, (Option(GO_BACK),))
+
+
+def _paragraphs(lines: Sequence[str]) -> str:
+    """The words, without a link: it is of use only where it can be opened."""
+    text = "\n".join(line.strip(" >") for line in lines)
+    kept = [
+        part.replace("\n", " ").strip()
+        for part in text.split("\n\n")
+        if not part.strip().startswith("https:")
+    ]
+    return "\n".join(filter(None, kept))
+
+
+def _field_at(lines: Sequence[str], back_at: int | None) -> int:
+    """Where a field for a key begins, or else the line with the way back."""
+    return next((at for at, line in enumerate(lines) if line.startswith("╭")), back_at or len(lines))
+
+
+def _way_in(lines: Sequence[str]) -> Option:
+    found = _SIGN_IN_ROW.match(lines[0])
+    assert found is not None
+    below = " ".join(line.strip() for line in lines[1:] if line.strip())
+    return Option(found["label"], below, int(found["number"]), is_current=found["cursor"] == ">")

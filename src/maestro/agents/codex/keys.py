@@ -13,6 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from maestro.agents.codex.dialogs import GO_BACK
 from maestro.agents.codex.layout import SCROLLED
 from maestro.agents.codex.transcript import Transcripts
 from maestro.agents.questions import Answer, Option, Question
@@ -35,6 +36,7 @@ _LAST_WORD_IS_LOOKED_UP: Final = re.compile(r"(?:^|\s)[@$]\S*\Z")
 _JOINER: Final = "\u2060"  # nothing to see, and no space: it is not trimmed
 _MARK: Final = re.compile(r"\[Pasted Content (?P<chars>\d+) chars\]")
 _TRANSCRIPTS: Final = Transcripts()
+SIGN_IN: Final = "sign_in"  # the screen's rule
 _CLOSE_NOTES: Final = Step("close the notes", keys=("Tab",), undoes=True)
 
 
@@ -81,6 +83,8 @@ class Keys:
             return _several(question, answer)
         if question.kind in {"choice", "free_text"}:
             return _choose(question, answer)
+        if screen.rule == SIGN_IN:
+            return _sign_in(question, answer)
         option = _only_choice(question, answer)
         if isinstance(option, Cannot):
             return option
@@ -97,6 +101,16 @@ class Keys:
         return next(
             (moment.text for moment in _TRANSCRIPTS.read_plain(line) if moment.kind == "prompt"), None
         )
+
+
+def _sign_in(question: Question, answer: Answer) -> Step | Cannot:
+    """A digit takes the way in at once. A key is never typed: where it comes from is the human's own affair."""
+    if answer.text:
+        return Cannot("Maestro types no keys or codes. Type them in its pane, or choose an option.")
+    if answer.choices == (1,) and [option.label for option in question.options] == [GO_BACK]:
+        return Step("go back", keys=("Escape",), is_final=True)
+    option = _only_choice(question, answer)
+    return option if isinstance(option, Cannot) else replace(_press(option), is_final=True)
 
 
 def _press(option: Option) -> Step:

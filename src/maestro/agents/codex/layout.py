@@ -18,9 +18,12 @@ _SIGN: Final = re.compile(rf"[{SIGN}!](?: |$)")
 _HINTS: Final = re.compile(
     r"  (?:press )?enter (?:to )?(?:confirm|select|continue|submit|review)\b"
     r"|  tab (?:to add|or esc to clear) notes\b"
-    r"|  t trust all · ",
+    r"|  t trust all · "
+    r"|  option \d+/\d+ \| ",
     re.IGNORECASE,
 )
+# In the place of lines for which the screen has no room; then no blank line parts the options from the hints either.
+HIDDEN: Final = re.compile(r"  \[… \d+ lines?\]|[↑↓]$")
 _TOOL: Final = re.compile(
     r"• (?:Running|Ran|Added|Edited|Deleted|Explor\w+|Call\w+|Search\w+|Updated Plan|Proposed Plan|Exited|Waited"
     r"|Questions \d+/\d+|Model changed|Interacted|Viewed|Spawned|You ran)\b"
@@ -50,11 +53,30 @@ def layout(capture: Capture) -> Layout:
     while end > 0 and not capture.lines[end - 1].strip():
         end -= 1
     lines = capture.lines[:end]
-    start = paragraph_start(lines, end - 1)
-    if end and _HINTS.match(lines[start]):
+    start = _hints_at(lines)
+    if end and _tells_keys(lines, start):
         hints = " ".join(line.strip() for line in lines[start:])
         return Layout(capture, lines, None, hints, start)
     return Layout(capture, lines, _box(capture, lines), None, end)
+
+
+def _hints_at(lines: Sequence[str]) -> int:
+    """Where the last paragraph begins; of one with lines for which there is no room, what stands below the options."""
+    start = paragraph_start(lines, len(lines) - 1)
+    below = last_hidden(lines, start)
+    if below is None:
+        return start
+    return next((at for at in range(below, len(lines)) if _tells_keys(lines, at)), start)
+
+
+def _tells_keys(lines: Sequence[str], at: int) -> bool:
+    """Whether the hints begin here; a narrow screen breaks them anywhere."""
+    return _HINTS.match(" ".join([lines[at], *(line.strip() for line in lines[at + 1 : at + 3])])) is not None
+
+
+def last_hidden(lines: Sequence[str], start: int) -> int | None:
+    """The last line that stands for others, from `start` on: an arrow for options, a count for all else."""
+    return next((at for at in range(len(lines) - 1, start - 1, -1) if HIDDEN.match(lines[at])), None)
 
 
 def _box(capture: Capture, lines: Sequence[str]) -> int | None:

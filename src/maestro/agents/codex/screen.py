@@ -37,9 +37,6 @@ _DIALOGS: Final[Mapping[str, re.Pattern[str]]] = {
     "trust": re.compile(r"  Folder access$|  .*(?:Trust this folder\?|Do you trust the contents)"),
     "hooks_review": re.compile(r"  Hooks need review|  Lifecycle hooks from config"),
     "update": re.compile(r"  .*Update available!"),
-    "sign_in": re.compile(
-        r"  .*(?:Sign in with ChatGPT|Use your own OpenAI API key|Provide your own API key)"
-    ),
 }
 
 
@@ -95,6 +92,15 @@ def _dialog_with(pattern: re.Pattern[str]) -> Callable[[Layout], Screen | None]:
         return Screen("dialog", evidence=line.strip(), question=dialogs.read_dialog(view))
 
     return rule
+
+
+def _sign_in(view: Layout) -> Screen | None:
+    """Nobody is signed in: it fills the screen, from the top, and is there only before a session begins."""
+    question = dialogs.read_sign_in(view)
+    if question is None:
+        return None
+    # What goes on below the edge of a small screen tells nothing of its keys.
+    return Screen("dialog", evidence=view.hints or view.lines[-1].strip(), question=question)
 
 
 def _other_dialog(view: Layout) -> Screen | None:
@@ -202,6 +208,7 @@ def _left(view: Layout) -> Screen | None:
 
 
 RULES: Final = (
+    Rule("sign_in", _sign_in),
     Rule("question", _asked("question", dialogs.read_question)),
     Rule("unanswered", _asked("question", dialogs.read_unanswered)),
     Rule("approval", _asked("permission", dialogs.read_approval)),

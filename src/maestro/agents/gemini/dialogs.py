@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from maestro.agents.gemini.layout import Layout, Row, said_before
-from maestro.agents.questions import Option, Question
+from maestro.agents.questions import Option, Question, cut
 
 ASKED: Final = "Answer Questions"
 PLAN: Final = "Ready to start implementation?"
@@ -43,6 +44,7 @@ _LASTING: Final = re.compile(
 )
 _CUT: Final = "The dialog begins above the screen."
 _SCROLLED: Final = "Some of its options are not on the screen."
+_NO_ROOM: Final = re.compile(r"(?:│ )?\.\.\. (?:first |last )?\d+ (?:lines? )?hidden\b")
 _INNER_TOP: Final = re.compile(r"╭─+╮$")
 _INNER_BOTTOM: Final = re.compile(r"╰─+╯$")
 
@@ -109,19 +111,34 @@ def _described(rows: Sequence[Row]) -> list[Row]:
     return kept
 
 
+def hints(rows: Sequence[Row]) -> str:
+    """The last paragraph of a frame: which keys it takes."""
+    last = max((at for at, row in enumerate(rows) if not row.text.strip()), default=-1)
+    return " ".join(row.text.strip() for row in rows[last + 1 :])
+
+
+def _has_hidden(rows: Sequence[Row]) -> bool:
+    """Whether the dialog says that it has no room for some lines, or breaks the words of an option off."""
+    found = read_options(rows)
+    is_broken = any(option.label.endswith("…") for option in found.options)
+    return is_broken or any(map(_NO_ROOM.match, (row.text for row in rows)))
+
+
 def read_question(view: Layout) -> Question | None:
     """`ask_user`: one question of maybe several, or the review of their answers."""
     rows = view.frame
-    if not rows or not (rows[0].text.startswith(ASKED) or _HINTS.match(rows[-1].text)):
+    if not rows or not (rows[0].text.startswith(ASKED) or _HINTS.match(hints(rows))):
         return None
     tabs_at = next((at for at, row in enumerate(rows) if _TABS.match(row.text)), None)
     tabs = _tabs(view, rows[tabs_at]) if tabs_at is not None else []
     inside = rows[(tabs_at if tabs_at is not None else 0) + 1 :]
     question = _one(view, inside)
-    unread = "" if rows[0].text.startswith(ASKED) else _CUT
-    if question.kind != "several" and any(row.text.strip() in {"▲", "▼"} for row in inside):
+    is_whole = rows[0].text.startswith(ASKED) and not _has_hidden(rows)
+    unread = "" if is_whole else _CUT
+    if question.kind != "several" and _is_scrolled(inside):
         unread = _SCROLLED
     question = replace(question, preamble=said_before(view.lines, view.frame_at), unread=unread)
+    question = question if is_whole else cut(question)
     return _among_several(question, tabs) if tabs else question
 
 
@@ -244,23 +261,29 @@ def _likely(question: Question, tabs: Sequence[_Tab]) -> int:
 
 def read_plan(view: Layout) -> Question | None:
     rows = view.frame
-    if not rows or not (rows[0].text.startswith(PLAN) or _PLAN_HINTS.match(rows[-1].text)):
+    if not rows or not (rows[0].text.startswith(PLAN) or _PLAN_HINTS.match(hints(rows))):
         return None
     found = read_options(rows)
     if not found.options:
         return None
     options, typed = _with_free_text(view, rows, found, FEEDBACK)
     current = next((option for option in options if option.is_current), None)
-    return Question(
+    is_whole = rows[0].text.startswith(PLAN) and not _has_hidden(rows) and not _is_scrolled(rows)
+    question = Question(
         "plan",
         PLAN,
         options,
         preamble=said_before(view.lines, view.frame_at),
         detail="\n".join(row.text for row in rows[1 : found.first]).strip("\n"),
-        unread="" if rows[0].text.startswith(PLAN) else _CUT,
+        unread="" if is_whole else _CUT,
         stage="typing" if current and current.is_free_text else "open",
         typed=typed,
     )
+    return question if is_whole else cut(question)
+
+
+def _is_scrolled(rows: Sequence[Row]) -> bool:
+    return any(row.text.strip() in {"▲", "▼"} for row in rows)
 
 
 def read_permission(view: Layout) -> Question | None:
@@ -269,16 +292,26 @@ def read_permission(view: Layout) -> Question | None:
     text_at = next((at for at in range(found.first - 1, -1, -1) if _ALLOWED.match(rows[at].text)), None)
     if not found.options or text_at is None:
         return None
-    is_whole = rows[0].text.startswith(("? ", _ACTION))
-    body = rows[1:text_at] if is_whole else rows[:text_at]
-    return Question(
+    has_head = rows[0].text.startswith(("? ", _ACTION))
+    body = rows[1:text_at] if has_head else rows[:text_at]
+    is_whole = has_head and not _has_hidden(rows) and not _is_empty(body)
+    question = Question(
         "permission",
         rows[text_at].text,
         found.options,
         preamble=said_before(view.lines, view.frame_at),
         tool=_tool(rows[0].text, rows[text_at].text),
         detail=_inner(body) or "\n".join(row.text for row in body if row.text.strip()),
-        unread="" if is_whole else _CUT,
+        unread="" if has_head else _CUT,
+    )
+    return question if is_whole else cut(question)
+
+
+def _is_empty(rows: Sequence[Row]) -> bool:
+    """Whether the frame inside the frame has no room for what belongs there."""
+    framed = [row for row in rows if row.text.strip()]
+    return any(
+        _INNER_TOP.match(one.text) and _INNER_BOTTOM.match(other.text) for one, other in pairwise(framed)
     )
 
 
@@ -308,4 +341,5 @@ def read_dialog(view: Layout) -> Question | None:
     found = read_options(view.frame)
     if not found.options:
         return None
-    return Question("dialog", _words(view.frame[: found.first]), found.options)
+    question = Question("dialog", _words(view.frame[: found.first]), found.options)
+    return question if view.has_top and not _has_hidden(view.frame) else cut(question)

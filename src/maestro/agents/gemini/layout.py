@@ -40,6 +40,11 @@ class Layout(NamedTuple):
     def is_styled(self) -> bool:
         return any(self.capture.spans)
 
+    @property
+    def has_top(self) -> bool:
+        """Whether the frame begins on the screen, and not above it."""
+        return 0 <= self.frame_at < len(self.lines) and _TOP.match(self.lines[self.frame_at]) is not None
+
 
 def layout(capture: Capture) -> Layout:
     end = len(capture.lines)

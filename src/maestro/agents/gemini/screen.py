@@ -91,7 +91,8 @@ def _other_dialog(view: Layout) -> Screen | None:
     question = dialogs.read_dialog(view)
     if question is None:
         return None
-    return Screen("dialog", evidence=question.text.split("\n")[0], question=question)
+    evidence = question.text.split("\n")[0] or view.frame[0].text.strip()
+    return Screen("dialog", evidence=evidence, question=question)
 
 
 def _left(view: Layout) -> Screen | None:
