@@ -30,6 +30,7 @@ from maestro.testing.scripted_agent.screen import (
     laid_out,
     under_dialog,
 )
+from maestro.testing.scripted_agent.small import shrunk
 
 VERSION = "2.1.325"
 POINTER = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
@@ -76,7 +77,7 @@ def render(state: ScreenState, width: int, height: int) -> Frame:
         head = []
     above = conversation(state, MARKS, head, width, height)
     if state.dialog is not None:
-        return under_dialog(above, _dialog_lines(state, state.dialog, width), size, TITLE)
+        return under_dialog(above, _fitting(state, state.dialog, size), size, TITLE)
     for text in state.queued:
         above += [*block_lines(Block("prompt", text), MARKS, width), "  ctrl+x ctrl+s to send now", ""]
     if state.spinner is not None:
@@ -115,6 +116,11 @@ def _box(state: ScreenState, width: int) -> tuple[list[str], int]:
     lines = [f"{mark if index == 0 else '  '}{row}" for index, row in enumerate(rows)]
     lines[-1] += f"{INVERSE} {UPRIGHT}"
     return [rule, *lines, rule], 2 + cells(rows[-1])
+
+
+def _fitting(state: ScreenState, dialog: Dialog, size: tuple[int, int]) -> list[str]:
+    lines = _dialog_lines(state, dialog, size[0])
+    return shrunk(lines, "claude", *size) if isinstance(dialog.asked, Consent) else lines
 
 
 def _dialog_lines(state: ScreenState, dialog: Dialog, width: int) -> list[str]:

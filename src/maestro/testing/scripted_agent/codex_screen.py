@@ -17,6 +17,7 @@ from maestro.testing.scripted_agent.screen import (
     laid_out,
     under_dialog,
 )
+from maestro.testing.scripted_agent.small import shrunk
 
 VERSION = "0.166.0"
 POINTER = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
@@ -44,7 +45,7 @@ def render(state: ScreenState, width: int, height: int) -> Frame:
     if state.dialog is not None:
         if isinstance(state.dialog.asked, Gate):
             above = [""]
-        return under_dialog(above, _dialog_lines(state, state.dialog, width), size, _title(state))
+        return under_dialog(above, _fitting(state, state.dialog, size), size, _title(state))
     live: list[str] = []
     if state.spinner is not None:
         live += [_working_line(state.spinner), ""]
@@ -85,6 +86,11 @@ def _box(state: ScreenState, width: int) -> tuple[list[str], int]:
     rows = wrap_all(text, max(1, width - 3))[-MOST_BOX_LINES:]
     lines = [f"{mark if index == 0 else ' '} {row}" for index, row in enumerate(rows)]
     return lines, 2 + cells(rows[-1])
+
+
+def _fitting(state: ScreenState, dialog: Dialog, size: tuple[int, int]) -> list[str]:
+    lines = _dialog_lines(state, dialog, size[0])
+    return shrunk(lines, "codex", *size) if isinstance(dialog.asked, Consent) else lines
 
 
 def _dialog_lines(state: ScreenState, dialog: Dialog, width: int) -> list[str]:

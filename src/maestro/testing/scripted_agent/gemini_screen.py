@@ -27,6 +27,7 @@ from maestro.testing.scripted_agent.screen import (
     laid_out,
     under_dialog,
 )
+from maestro.testing.scripted_agent.small import shrunk
 
 VERSION = "0.61.0"
 PLACEHOLDER = "Type your message or @path/to/file"
@@ -58,7 +59,7 @@ def render(state: ScreenState, width: int, height: int) -> Frame:
     ]
     above = conversation(state, MARKS, head, width, height)
     if state.dialog is not None:
-        return under_dialog(above, _dialog_lines(state, state.dialog, width), size, _title(state))
+        return under_dialog(above, _fitting(state, state.dialog, size), size, _title(state))
     if state.queued:
         rest = [f"    {clean(text).splitlines()[0]}" for text in state.queued]
         above += ["  Queued (press ↑ to edit):", *rest, ""]
@@ -107,6 +108,11 @@ def _folded(piece: str) -> str:
     if lines >= FEWEST_FOLDED_LINES:
         return f"[Pasted Text: {lines} lines]"
     return f"[Pasted Text: {len(piece)} chars]" if len(piece) > LONGEST_UNFOLDED else piece
+
+
+def _fitting(state: ScreenState, dialog: Dialog, size: tuple[int, int]) -> list[str]:
+    lines = _dialog_lines(state, dialog, size[0])
+    return shrunk(lines, "gemini", *size) if isinstance(dialog.asked, Consent) else lines
 
 
 def _dialog_lines(state: ScreenState, dialog: Dialog, width: int) -> list[str]:
