@@ -25,6 +25,7 @@ from maestro.fleet.crew import Crew
 from maestro.fleet.delivery import READY, Allowance, Decision, may_touch
 from maestro.fleet.facts import Sight
 from maestro.fleet.lookout import Lookout
+from maestro.fleet.room import advice, is_cramped
 from maestro.fleet.typing import LOOK_SECONDS, PROOF_SECONDS, Mark, Outcome, Typed, has_read, says, undone
 from maestro.ledger import questions
 from maestro.ledger.facts import Question
@@ -102,6 +103,8 @@ class Answering:
             decision = may_touch(sight, to.session.agent)
             if decision != READY or sight is None:
                 return _interrupted(decision, done)
+            if is_cramped(sight):
+                return _lost(done, advice(sight)) if done else _too_small(sight)
             shown = sight.screen.question
             if shown is None or not is_same(meant.asked, fit(shown)):
                 return _over(sight) if not done else _lost(done, f"{says(sight)}.")
@@ -295,5 +298,14 @@ def _lost(done: list[str], reason: str) -> Outcome:
     return Outcome("uncertain", f"After {', '.join(done)}: {reason}", tuple(done))
 
 
+def _too_small(sight: Sight) -> Outcome:
+    """Of our own pane it passes: whoever has its window open leaves."""
+    return Outcome("hold" if sight.own else "failed", advice(sight))
+
+
 def _over(sight: Sight) -> Outcome:
+    if is_cramped(sight):
+        return _too_small(sight)
+    if sight.screen.state == "unknown":
+        return Outcome("failed", "Its screen cannot be read: see `maestro session explain`.")
     return Outcome("failed", f"The question is no longer on its screen: {says(sight)}.")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from maestro.fleet.facts import PaneRef
-from maestro.fleet.words import literal
+from maestro.fleet.words import line, lines, literal
 
 Command = Sequence[str]
 
@@ -54,3 +55,70 @@ def respawn_command(ref: PaneRef, argv: Sequence[str], cwd: str, env: Mapping[st
 
 def name_words(name: str) -> Command:
     return ("-n", literal(name)) if name else ()
+
+
+class Room(NamedTuple):
+    """A window as it was before one of its panes got more room, and how that is known."""
+
+    token: str
+    window_id: str
+    width: int
+    height: int
+    zoomed: bool  # its active pane filled it
+    panes: int
+    active: str
+    sizing: str  # its own `window-size`; empty where it has none
+
+
+ROOM: Final = "@pane_room"
+ROOM_FORMAT: Final = (
+    "#{window_id} #{window_width} #{window_height} #{window_zoomed_flag} #{window_panes}"
+    " #{P:#{?pane_active,#{pane_id},}}"
+)
+
+
+# Whoever comes or goes: a human who wants the window as it is, the daemon whose connection has ended.
+_ENDS: Final = ("client-attached", "client-detached")
+
+
+def enlarge_commands(ref: PaneRef, room: Room, size: tuple[int, int]) -> list[Command]:
+    """One pane fills its window, and has this size at the least; its border takes one line. tmux itself undoes it as
+    soon as anybody comes or goes, so that a daemon that is killed leaves nothing behind."""
+    width, height = max(size[0], room.width), max(size[1] + 1, room.height)
+    zoom = ("resize-pane", "-Z", "-t", ref.pane_id)
+    fills = room.panes == 1 or (room.zoomed and room.active == ref.pane_id)
+    return [
+        ("set-option", "-w", "-t", room.window_id, ROOM, room.token),
+        *(("set-hook", "-g", _hook(event, room), _restoring(room, "#")) for event in _ENDS),
+        *([] if fills else [zoom, zoom] if room.zoomed else [zoom]),
+        ("resize-window", "-t", room.window_id, "-x", str(width), "-y", str(height)),
+    ]
+
+
+def restore_command(room: Room) -> Command:
+    """The window as it was. Once that was done, or something else was begun there, nothing happens."""
+    # What `run-shell` is given is expanded before it runs: a doubled sign is left for then.
+    return ("run-shell", "-b", "-d", "0", "-C", _restoring(room, "##"))
+
+
+def _restoring(room: Room, sign: str) -> str:
+    zoomed = ("if-shell", "-F", "-t", room.window_id, f"{sign}{{window_zoomed_flag}}")
+    commands: list[Command] = []
+    if room.panes > 1:
+        commands += [(*zoomed, line(("resize-pane", "-Z", "-t", room.window_id)))]
+        commands += [("select-pane", "-t", room.active)]
+        commands += [("resize-pane", "-Z", "-t", room.active)] if room.zoomed else []
+    sizing = ("set-option", "-w", "-t", room.window_id, "window-size", room.sizing)
+    commands += [
+        ("resize-window", "-t", room.window_id, "-x", str(room.width), "-y", str(room.height)),
+        sizing if room.sizing else ("set-option", "-w", "-u", "-t", room.window_id, "window-size"),
+        ("set-option", "-w", "-u", "-t", room.window_id, ROOM),
+        *(("set-hook", "-g", "-u", _hook(event, room)) for event in _ENDS),
+    ]
+    still = f"{sign}{{==:{sign}{{{ROOM}}},{room.token}}}"
+    return line(("if-shell", "-F", "-t", room.window_id, still, lines(commands)))
+
+
+def _hook(event: str, room: Room) -> str:
+    """A place of its own in the list of what follows an event."""
+    return f"{event}[{100 + int(room.window_id.removeprefix('@'))}]"

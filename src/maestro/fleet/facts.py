@@ -111,6 +111,8 @@ class Sight(NamedTuple):
     front: str  # the program that has it
     content: str  # the screen as plain text
     at: int
+    shown: bool = False  # somebody may see its window
+    own: bool = False  # it is in a fleet of ours, and not in the user's own tmux
 
 
 class Version(NamedTuple):

@@ -28,6 +28,15 @@ def focused_panes(clients: Iterable[Client], now: int, idle: int = FOCUS_IDLE) -
     return frozenset(client.pane_id for client in clients if looks(client, now, idle))
 
 
+def shown_windows(clients: Iterable[Client], now: int, idle: int = FOCUS_IDLE) -> frozenset[str]:
+    """The windows that somebody may see: on a terminal that was touched lately, whether or not it has the keyboard."""
+    return frozenset(
+        client.window_id
+        for client in clients
+        if "suspended" not in client.flags and now < _lapses(client, idle)
+    )
+
+
 def next_lapse(clients: Iterable[Client], now: int, idle: int = FOCUS_IDLE) -> int | None:
     """When the first of them will have looked for the last time, if nobody touches anything."""
     return min((_lapses(client, idle) for client in clients if looks(client, now, idle)), default=None)

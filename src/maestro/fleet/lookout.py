@@ -33,11 +33,11 @@ from maestro.fleet.asking import Asking
 from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew
 from maestro.fleet.endings import Endings
+from maestro.fleet.enlarging import Enlarging
 from maestro.fleet.facts import PaneRef, Sight
 from maestro.fleet.logs import Logs
 from maestro.fleet.panes import Notify
 from maestro.fleet.roll import STATUS_SHOWN
-from maestro.fleet.sight import see
 from maestro.ledger import reports, sessions
 from maestro.ledger.facts import Place, Question, ReportKind, Session, SessionChange, SessionStatus
 from maestro.ledger.roles import HUMAN
@@ -90,6 +90,7 @@ class Lookout:
         self.channels = channels
         self.endings = Endings(crew)
         self.logs = Logs(crew, self.see)
+        self._enlarging = Enlarging()
         # Whether a session's own log tells of no answer yet to what it was asked last.
         self._owes_answer = owes_answer
         # Whether its log tells of the end of a turn since then.
@@ -113,15 +114,16 @@ class Lookout:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._enlarging.close()
 
     async def see(self, session: Session) -> Sight | None:
-        """What its pane shows now; None when the pane is gone, or is no longer the one that it was."""
+        """What its pane shows now, all of a dialog where that can be had; None when the pane is gone, or is no longer the one that it was."""
         place = session.place
         if place is None or session.host != self.crew.journal.host or not self.crew.runs(place.fleet):
             return None
         states = await self.crew.states(place.fleet)
         try:
-            return await see(
+            return await self._enlarging.see(
                 states, pane_of(place), terminal_named(session.agent), launched=session.mode is not None
             )
         except (Conflict, NotFound, DaemonError):
@@ -134,7 +136,8 @@ class Lookout:
         terminal = terminal_named(session.agent)
         screen = UNKNOWN if terminal is None else terminal.read_screen(captured(content))
         before = await self.asking.open(session.id)
-        if before is not None and await self.endings.is_over(session, before):
+        is_part = screen.question is not None and screen.question.is_cut
+        if is_part or (before is not None and await self.endings.is_over(session, before)):
             sight, question = await self.look(session)
             return (sight.screen, question, sight.content) if sight else (screen, question, content)
         question = await self._shown(session, screen)
@@ -236,6 +239,7 @@ class Lookout:
         """tmux has news of this fleet: some title may mean something else now."""
         if self._closed:
             return
+        self._enlarging.changed()
         self._unlooked.add(fleet)
         running = self._looking.get(fleet)
         if running is None or running.done():

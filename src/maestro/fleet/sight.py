@@ -33,6 +33,8 @@ async def see(states: PaneStates, ref: PaneRef, terminal: Terminal | None, *, la
         front=front,
         content="\n".join(capture.lines),
         at=look.now,
+        shown=pane.window_id in look.shown,
+        own=not states.tmux.guest,
     )
 
 

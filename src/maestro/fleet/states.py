@@ -28,12 +28,13 @@ class Look:
     glances: Mapping[str, Glance]
     states: Mapping[str, PaneState]
     now: int
+    shown: frozenset[str] = frozenset()  # the windows that somebody may see
 
     def of(self, pane_ids: Collection[str]) -> dict[str, PaneState]:
         return {pane_id: state for pane_id, state in self.states.items() if pane_id in pane_ids}
 
     def but(self, states: Mapping[str, PaneState]) -> Look:
-        return Look(self.glances, {**self.states, **states}, self.now)
+        return Look(self.glances, {**self.states, **states}, self.now, self.shown)
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ class PaneStates:
         ends = [focus.next_lapse(clients, now, self._focus_idle)]
         ends += [state.lease.until for state in states.values() if state.lease.holds(now)]
         self._look_again_at(min((end for end in ends if end is not None), default=None), now)
-        return Look(found, states, now)
+        return Look(found, states, now, focus.shown_windows(clients, now, self._focus_idle))
 
     async def _state(self, ref: PaneRef) -> PaneState:
         """One pane's state, if it is still that pane."""

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fleet.state.floor import QUIET, Floor, in_loop, visiting
-from tests.patience import within
+from tests.patience import until, within
 
 from maestro.errors import Conflict, DaemonError, InvalidInput, NotFound
 from maestro.fleet import reading
+from maestro.fleet.commands import Room, enlarge_commands
 from maestro.fleet.facts import ServerId, Version
 from maestro.fleet.tmux import Tmux
 from maestro.fleet.words import quoted
@@ -388,3 +389,24 @@ def test_any_answer_is_read_or_refused(answer: list[str]) -> None:
 
 def test_a_quoted_word_is_one_line() -> None:
     assert "\n" not in quoted("a\nb\r\x1b\x7f")
+
+
+@in_loop
+async def test_an_enlarged_window_is_as_it_was_when_the_connection_has_ended(place: Path) -> None:
+    """Nobody is left who would ask for it: tmux does it by itself."""
+    async with Floor(place) as floor:
+        pane = await floor.worker("small")
+        shown = (
+            "display-message", "-p", "-t", pane.pane_id,
+            "#{window_width}x#{window_height} #{@pane_room}",
+        )  # fmt: skip
+        floor.outside("resize-window", "-t", pane.pane_id, "-x", "40", "-y", "10")
+        floor.outside("set-option", "-w", "-u", "-t", pane.pane_id, "window-size")
+        room = Room("token", pane.window_id, 40, 10, zoomed=False, panes=1, active=pane.pane_id, sizing="")
+        await floor.tmux.act(pane.ref, *enlarge_commands(pane.ref, room, (160, 120)))
+        assert floor.outside(*shown).strip() == b"160x121 token"
+        await floor.tmux.close()
+        await asyncio.to_thread(until, lambda: floor.outside(*shown).strip() == b"40x10")
+        assert floor.outside("show-options", "-w", "-v", "-t", pane.pane_id, "window-size").strip() == b""
+        assert b"[1" not in floor.outside("show-hooks", "-g", "client-detached")
+        await floor.tmux.start()
