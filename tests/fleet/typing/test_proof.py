@@ -112,6 +112,7 @@ def test_any_line_may_stand_in_a_transcript(written: bytes) -> None:
             assert not taken_since(terminal, written.split(b"\n"), "a prompt that nobody wrote")
             if isinstance(terminal, TellsQueue):
                 assert not any(map(terminal.enqueued, written.split(b"\n")))
+                assert terminal.given(b"queued_command" + written) is None
 
 
 def sent(text: str, *, evidence: str = AMONG_QUEUED, size: int = 0, kind: Any = "prompt") -> Prompt:
@@ -128,6 +129,12 @@ def queue(operation: str, content: str = "") -> bytes:
     return json.dumps(record).encode() + b"\n"
 
 
+def attached(prompt: object) -> bytes:
+    """As Claude Code takes a prompt into the middle of a turn; 2.1.197 names it nowhere else."""
+    record = {"type": "attachment", "attachment": {"type": "queued_command", "prompt": prompt}}
+    return json.dumps(record).encode() + b"\n"
+
+
 PUT, TOOK = queue("enqueue", "then this"), line("then this")
 HOOK = "its own hook says that it took this prompt"
 
@@ -141,6 +148,9 @@ HOOK = "its own hook says that it took this prompt"
         (PUT + queue("dequeue") + TOOK, False),
         (PUT + queue("remove", "then this"), False),
         (PUT + queue("remove", "another"), True),
+        (PUT + queue("remove") + attached("then this"), False),
+        (PUT + queue("remove") + attached([{"type": "text", "text": "then this"}]), False),
+        (PUT + queue("remove") + attached("another"), True),
         (PUT + line("before\nthen this\nafter"), False),
         (PUT + TOOK[:-30], True),
         (TOOK, False),

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from maestro.agents.claude.transcript import Transcripts
 from maestro.agents.questions import Answer, Option, Question
-from maestro.agents.records import parse, text_of
+from maestro.agents.records import list_of, object_of, parse, text_of
 from maestro.agents.screen import Screen
 from maestro.agents.terminal import (
     Cannot,
@@ -111,9 +111,10 @@ class Keys:
         return _queue_operation(line, "enqueue")
 
     def given(self, line: bytes) -> str | None:
-        """One that waited is taken into the middle of a turn (`remove`), or begins the next one."""
+        """One that waited begins the next turn, or is taken into the middle of one: as an attachment, with `remove`, which
+        names it since some version after 2.1.197."""
         prompts = [moment.text for moment in _TRANSCRIPTS.read_plain(line) if moment.kind == "prompt"]
-        return prompts[0] if prompts else _queue_operation(line, "remove")
+        return prompts[0] if prompts else _queue_operation(line, "remove") or _attached(line)
 
 
 def _queue_operation(line: bytes, operation: str) -> str | None:
@@ -122,6 +123,17 @@ def _queue_operation(line: bytes, operation: str) -> str | None:
     if record is None or record.get("type") != "queue-operation" or record.get("operation") != operation:
         return None
     return text_of(record.get("content")) or None
+
+
+def _attached(line: bytes) -> str | None:
+    """The prompt from its queue that is attached to a turn."""
+    record = parse(line) if b"queued_command" in line else None
+    attachment = object_of((record or {}).get("attachment"))
+    if attachment.get("type") != "queued_command":
+        return None
+    prompt = attachment.get("prompt")
+    parts = [text_of(object_of(part).get("text")) for part in list_of(prompt)]
+    return text_of(prompt) or " ".join(filter(None, parts)) or None
 
 
 def _step_among_several(question: Question, answer: Answer) -> Step | Cannot:
