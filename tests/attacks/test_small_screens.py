@@ -14,7 +14,7 @@ from tests.fleet.typing.sights import sight
 from tests.fleet.typing.stage import Stage, staged
 from tests.patience import until
 
-from maestro.agents.questions import Option, Question, cut, is_same, merged
+from maestro.agents.questions import Option, Question, QuestionKind, cut, is_same, merged
 from maestro.agents.screen import UNKNOWN, Screen
 from maestro.fleet.room import LARGE, advice, is_cramped, may_enlarge
 
@@ -214,3 +214,10 @@ def test_a_part_says_nothing_of_what_it_is_for_and_gives_way_to_the_whole() -> N
             False,
         )
     assert not is_same(ASKED, cut(Question("permission", "Shall it?")))
+
+
+@pytest.mark.parametrize("kind", ["plan", "permission"])
+def test_what_neither_a_hook_nor_a_small_screen_tells_stays_unread(kind: QuestionKind) -> None:
+    told, shown = Question(kind, "May it?"), cut(Question(kind, "May it?"))
+    assert merged(told, shown, exact=False).unread
+    assert merged(shown, told, exact=True).unread

@@ -183,8 +183,16 @@ def merged(known: Question, seen: Question, *, exact: bool) -> Question:
     """Both sightings in one. `exact`: the new one has the agent's own words, and not what fitted on a screen."""
     if known.is_cut != seen.is_cut:
         whole, rest = (seen, known) if known.is_cut else (known, seen)
-        unread = HIDDEN if HIDDEN in (known.unread, seen.unread) else whole.unread
-        return settled(msgspec.structs.replace(whole, options=whole.options or rest.options, unread=unread))
+        # A hook may tell nothing of what it is for: then nobody has read that.
+        is_told = bool(whole.detail or whole.inputs) or whole.kind not in {"permission", "plan"}
+        return settled(
+            msgspec.structs.replace(
+                whole,
+                options=whole.options or rest.options,
+                detail=whole.detail or rest.detail,
+                unread=_unread(whole, rest) if is_told else rest.unread or whole.unread,
+            )
+        )
     words, place = (seen, known) if exact else (known, seen)
     return settled(
         msgspec.structs.replace(
