@@ -120,6 +120,7 @@ def test_a_stranger_in_the_same_folder_is_not_taken_for_it(stage: Stage) -> None
     pane = started(stage, *ANSWERS)
     stranger = started(stage, {"wait": True}, {"say": "The stranger says more."}, prompt="Stranger, begin")
     session = adopted(stage, pane, "quiet")
+    assert texts(stage, session) == []
     assert digest(stage, session)["unknownTranscript"].startswith(UNKNOWN)
     typed(stage, stranger, "go on with that")
     until(lambda: "The stranger says more." in stage.screen(stranger))
@@ -132,6 +133,7 @@ def test_two_with_the_same_words_are_unknown_until_a_prompt_tells_them_apart(sta
     panes = [started(stage, {"say": "I am ready to begin."}, *ANSWERS, prompt="Begin") for _ in range(2)]
     sessions = [adopted(stage, pane, f"twin-{pane[1:]}") for pane in panes]
     for session in sessions:
+        assert texts(stage, session) == []
         assert digest(stage, session)["unknownTranscript"].startswith(UNKNOWN), digest(stage, session)
     for number, (pane, session) in enumerate(zip(panes, sessions, strict=True)):
         typed(stage, pane, f"you are number {number}")
@@ -180,7 +182,8 @@ def test_a_file_that_was_replaced_is_looked_at_anew(stage: Stage) -> None:
 
 def test_a_restarted_daemon_shows_its_own_and_no_other(stage: Stage) -> None:
     pane = started(stage, {"say": "I am the one of this pane."}, *ANSWERS, prompt="Who are you")
-    session = adopted(stage, pane, "restarted")
     started(stage, {"say": "I am a stranger, and newer."}, *ANSWERS, prompt="Who is it")
+    session = adopted(stage, pane, "restarted")
+    assert texts(stage, session)[-1] == "I am the one of this pane."
     stage.kill_daemon()
     assert texts(stage, session)[-1] == "I am the one of this pane."
