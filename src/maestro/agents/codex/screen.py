@@ -1,7 +1,7 @@
 """Codex CLI: what its screen says. Pure.
 
-Recorded on 0.166.0. While it streams a reply it shows no line that says so: then its title tells, whose spinner turns,
-and that no line says how long the turn took.
+Recorded on 0.149.0, 0.160.1 and 0.166.0. While it streams a reply it shows no line that says so: then its title tells,
+whose spinner turns, and that no line says how long the turn took. 0.149.0 never says how long.
 """
 
 from __future__ import annotations
