@@ -182,7 +182,8 @@ def translated(engine: Engine) -> Iterator[None]:
     """Database errors, told as our own: what happened, what to do, and that nothing was lost."""
     try:
         yield
-    except DBAPIError as error:
+    except (DBAPIError, sqlite3.Error) as error:
+        # The second: a connection that could not be set up.
         raise _translate(error, _place(engine)) from error
 
 
@@ -200,22 +201,21 @@ def _has_no_room(place: str) -> bool:
     return disk.f_bavail * disk.f_frsize < _LEAST_ROOM
 
 
-def _translate(error: DBAPIError, place: str) -> MaestroError:
+def _translate(error: DBAPIError | sqlite3.Error, place: str) -> MaestroError:
+    cause = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(error, DataError):
-        return InvalidInput(
-            f"The ledger cannot hold that: {error.orig}.", hint="Leave out control characters."
-        )
-    words = str(error.orig).lower()
+        return InvalidInput(f"The ledger cannot hold that: {cause}.", hint="Leave out control characters.")
+    words = str(cause).lower()
     if _is_full(words) or ("i/o error" in words and _has_no_room(place)):
         return DiskFull(f"No space left to write to {place}.", hint="Free some disk space; nothing was lost.")
     if "not a database" in words or "malformed" in words or "corrupt" in words:
         return LedgerUnreadable(
-            f"{place} cannot be read as a database: {error.orig}.",
+            f"{place} cannot be read as a database: {cause}.",
             hint="It was kept as it is. Move it away to start afresh, or restore it from a backup.",
         )
     if "unable to open" in words or "readonly" in words or "permission denied" in words:
         return LedgerUnreadable(
-            f"{place} cannot be opened: {error.orig}.", hint="Check its owner and mode (0600, yours)."
+            f"{place} cannot be opened: {cause}.", hint="Check its owner and mode (0600, yours)."
         )
     if "locked" in words:
         return LedgerError(
@@ -223,5 +223,5 @@ def _translate(error: DBAPIError, place: str) -> MaestroError:
             hint="Close that program and try again; nothing was lost.",
         )
     return LedgerError(
-        f"The ledger did not take it: {error.orig}.", hint="See `maestro server logs`; nothing was lost."
+        f"The ledger did not take it: {cause}.", hint="See `maestro server logs`; nothing was lost."
     )
