@@ -150,6 +150,9 @@ class Daemon:
         finally:
             connection.close()
         if not _version_order(headers.get("maestro-version", "")):
+            if status == 500:
+                # The server's own word for a request that it was ended in.
+                raise Lost
             raise foreign("its answer names no version")
         return status, headers, answer
 

@@ -135,11 +135,12 @@ async def _serve(
             await application.crew.settle()
             await application.spool.read()
             await application.outbox.recover()
-            await super().startup(sockets)
+            # Whatever a full disk can refuse comes before the first request is taken.
             open_door(home.socket, home.path(FOLDER))
+            _write_record(home, listen)
+            await super().startup(sockets)
             await application.crew.listen_to_spools()
             self.server_state.default_headers = self.config.encoded_headers
-            _write_record(home, listen)
             ready.succeeded()
 
         async def main_loop(self) -> None:
