@@ -105,6 +105,7 @@ def test_resumed_in_the_same_process() -> None:
         (HERE._replace(argv=("agent", "do this")), {"first_prompt": "do this", "began": 1}, False),
         (HERE._replace(is_alone=True), {"began": STARTED + 2_000}, True),
         (HERE._replace(is_alone=True), {"began": STARTED + 30_000}, False),
+        (HERE._replace(is_alone=True), {"began": STARTED - 1_000}, False),  # of the agent before it
         (HERE, {"began": STARTED + 2_000}, False),
     ],
 )

@@ -23,7 +23,7 @@ from maestro.ledger.facts import Session
 _HEAD: Final = 256 * 1024  # a first prompt was seen at 43 KB, behind instructions and hook output
 _TAIL: Final = 256 * 1024
 _NEWEST: Final = 20  # of those that could be its, the newest are read
-_SLACK: Final = 1_500  # milliseconds between the clocks of processes and files, at most
+_SLACK: Final = 100  # milliseconds between the clocks of processes and files, at most
 
 Identity = tuple[int, int]
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 # The clocks that a process's start and a file's time are told by differ by less.
-_SLACK: Final = 1_500
+_SLACK: Final = 100
 # An agent that was started alone in its folder begins its transcript so soon.
 _AT_START: Final = 5_000
 _LONG_ENOUGH: Final = 12  # letters and digits that two agents do not show by chance
