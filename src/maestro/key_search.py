@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Final, NamedTuple
 
 from maestro.key_formats import FORMATS, Format
@@ -49,6 +49,7 @@ _MARGIN: Final = " \t|\\>\u2502\u2503\u2551\u258f\u2595\u23bf" + _LINE_ENDS
 _MOST_LINES: Final = 24  # that one key may be spread over
 _SHORTEST_REST: Final = 8  # of a key, on a line with other words
 _LIKE_KEY: Final = 12  # letters
+_PATH: Final = re.compile(r"[/~]|\.\.?/")
 _NAMED: Final = re.compile(r"[=:(][^\s]|[:(]")  # behind a name
 _WORD: Final = r"(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,15}|\d{1,6})"
 # Words, numbers and names made of them.
@@ -190,18 +191,20 @@ def _key(lines: Lines, start: int, body: int, kind: Format) -> Span | None:
 
 def _end(lines: Lines, body: int, kind: Format) -> int:
     text, at = lines.text, lines.at
-    below = bisect_left(at, body)
-    limit = at[below + _MOST_LINES] if below + _MOST_LINES < len(at) else len(text)
+    line = bisect_left(at, body)
+    limit = at[line + _MOST_LINES] if line + _MOST_LINES < len(at) else len(text)
     run = _RUNS[kind.letters].match(text, body, limit)
     end = run.end() if run else body
-    joins = sorted(set(at[below : bisect_left(at, end)]))
+    joins = sorted(set(at[line : bisect_left(at, end)]))
     taken = joins[0] if joins else end
     is_long = end - body >= kind.whole
-    for first, last in pairwise((*joins, end)):
+    pieces = list(pairwise((*joins, end)))
+    for (first, last), below in zip_longest(pieces, pieces[1:]):
         is_missing = is_long and first - body < kind.whole
         fits = last != end or last - body == kind.whole or _ends_line(lines, last)
         is_like_words = _ORDINARY.fullmatch(text, first, last) is not None
-        if not (is_missing and (fits or not is_like_words)) and not _is_rest(lines, first, last):
+        is_rest = _is_rest(lines, first, last) or (below is not None and _is_rest(lines, *below))
+        if not (is_missing and (fits or not is_like_words)) and not is_rest:
             break
         taken = last
     while taken > body and text[taken - 1] == ".":
@@ -212,7 +215,7 @@ def _end(lines: Lines, body: int, kind: Format) -> int:
 def _is_rest(lines: Lines, first: int, last: int) -> bool:
     """Whether what a line begins with looks like the rest of a key, and not like words, a path or a name."""
     is_alone = last - first >= _SHORTEST_REST or _ends_line(lines, last)
-    if not is_alone or _ORDINARY.fullmatch(lines.text, first, last) or lines.text[first] in "/.~":
+    if not is_alone or _ORDINARY.fullmatch(lines.text, first, last) or _PATH.match(lines.text, first):
         return False
     is_value = "=" in lines.text[first:last].rstrip("=")
     return not is_value and (_ends_line(lines, last) or _NAMED.match(lines.text, last) is None)
