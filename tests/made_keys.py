@@ -103,6 +103,8 @@ def split(key: str, gap: str, *places: int) -> str:
 
 def leaked(key: str, shown: Container[str]) -> list[str]:
     """Every run of letters of the key that is in a text, or among its runs."""
+    if isinstance(shown, str):
+        shown = shown.replace("\\n", "\n")  # its letter is none of the key
     return [run for run in runs_of(secret_of(key)) if run in shown]
 
 

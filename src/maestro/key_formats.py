@@ -34,6 +34,7 @@ FORMATS: Final = (
     Format(("sk-",), _WORD, 12, 32),
     Format(("sk-ant-",), _WORD, 12, 101),
     Format(("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-service-"), _WORD, 12, 124),
+    Format(("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-service-"), _WORD, 12, 156),
     Format(("sk-or-v1-",), _HEX, 12, 64),
     Format(("gsk_",), _ALNUM, 20, 52),
     Format(("xai-",), _WORD, 40, 80),
@@ -51,7 +52,7 @@ FORMATS: Final = (
     Format(("bedrock-api-key-",), _BASE64, 20, 100),
     Format(("amzn1.oa2-cs.v1.",), _HEX, 20, 64),
     Format(("AIza",), _WORD, 20, 35),
-    Format(("ya29.",), _DOTTED, 16, 100),
+    Format(("ya29.",), _DOTTED, 16, 120),
     Format(("GOCSPX-",), _WORD, 16, 28),
     Format(("1//0",), _WORD, 30, 60),
     Format(("AccountKey=",), _BASE64, 12, 86),
@@ -93,7 +94,7 @@ FORMATS: Final = (
     ),
     Format(("GR1348941",), _WORD, 16, 20),
     Format(("npm_",), _ALNUM, 20, 36),
-    Format(("pypi-",), _WORD, 60, 150),
+    Format(("pypi-",), _WORD, 60, 160),
     Format(("rubygems_",), _HEX, 30, 48),
     Format(("oy2",), "a-z0-9", 43, 43),
     Format(("CLOJARS_", "clojars_"), _ALNUM, 40, 60),
@@ -155,8 +156,8 @@ FORMATS: Final = (
     Format(("shippo_live_", "shippo_test_"), _HEX, 30, 40),
     Format(("flb_live_",), _ALNUM, 20, 20),
     # Of any service, as a request has it.
-    Format(("Bearer ",), "A-Za-z0-9._~+/=-", 20, 20),
+    Format(("Bearer ",), "A-Za-z0-9._~+/=-", 20, 40),
     # A JSON Web Token, and one that was encoded again.
-    Format(("eyJ",), _DOTTED, 8, 60),
+    Format(("eyJ",), _DOTTED, 8, 122),
     Format(("ZXlK",), _BASE64, 40, 80),
 )
