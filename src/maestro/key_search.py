@@ -48,6 +48,7 @@ _LINE_ENDS: Final = "\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _MARGIN: Final = " \t|\\>\u2502\u2503\u2551\u258f\u2595\u23bf" + _LINE_ENDS
 _MOST_LINES: Final = 24  # that one key may be spread over
 _SHORTEST_REST: Final = 8  # of a key, on a line with other words
+_SPARE: Final = 3  # letters that a key may be longer than its kind
 _LIKE_KEY: Final = 12  # letters
 _PATH: Final = re.compile(r"[/~]|\.\.?/")
 _NAMED: Final = re.compile(r"[=:(][^\s]|[:(]")  # behind a name
@@ -201,7 +202,7 @@ def _end(lines: Lines, body: int, kind: Format) -> int:
     pieces = list(pairwise((*joins, end)))
     for (first, last), below in zip_longest(pieces, pieces[1:]):
         is_missing = is_long and first - body < kind.whole
-        fits = last != end or last - body == kind.whole or _ends_line(lines, last)
+        fits = last != end or last - body <= kind.whole + _SPARE or _ends_line(lines, last)
         is_like_words = _ORDINARY.fullmatch(text, first, last) is not None
         is_rest = _is_rest(lines, first, last) or (below is not None and _is_rest(lines, *below))
         if not (is_missing and (fits or not is_like_words)) and not is_rest:
