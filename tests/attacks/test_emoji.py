@@ -12,7 +12,7 @@ from tests.characters import FAMILY, ODD
 from tests.fleet.typing.stage import Stage, staged
 from tests.patience import until
 
-LOOKS = ["claude", "codex", "gemini"]
+LOOKS = ["claude", *(pytest.param(name, marks=pytest.mark.more) for name in ("codex", "gemini"))]
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +74,7 @@ def test_what_a_human_changed_is_theirs(stage: Stage) -> None:
     stage.until_heard(session, f"ship it {FAMILY}!", "not before you")
 
 
+@pytest.mark.more
 def test_what_a_human_sent_after_all_is_not_taken_out(stage: Stage) -> None:
     session = stage.adopt("sent-after-all", keeper=True)
     left_in_box(stage, session, "by hand then")
@@ -98,6 +99,7 @@ def test_across_a_kill_of_the_daemon_it_is_sent_once(stage: Stage) -> None:
     stage.until_heard(session, f"across a kill {FAMILY}", "goes on")
 
 
+@pytest.mark.more
 def test_after_a_restart_an_uncertain_one_is_known_again(stage: Stage) -> None:
     session = stage.adopt("restarted", keeper=True)
     first = left_in_box(stage, session, f"from the last life {FAMILY}")

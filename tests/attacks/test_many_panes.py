@@ -69,6 +69,7 @@ def open_files(pid: int) -> int:
 
 
 @pytest.mark.soak
+@pytest.mark.more
 @pytest.mark.timeout(3600)
 def test_a_fleet_of_many_panes(fleet: Fleet, maestro: Maestro) -> None:
     fleet.write(MANY)
@@ -99,6 +100,7 @@ def test_a_fleet_of_many_panes(fleet: Fleet, maestro: Maestro) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.more
 @pytest.mark.timeout(1800)
 def test_more_panes_in_one_window_than_there_is_room_for(fleet: Fleet, maestro: Maestro) -> None:
     fleet.write(IN_ONE_WINDOW, window="all")

@@ -19,7 +19,7 @@ from maestro.agents.screen import UNKNOWN, Screen
 from maestro.fleet.room import LARGE, advice, is_cramped, may_enlarge
 
 # How each shrinks is recorded from the real ones; here it is about the panes.
-CLIS = ("claude", "codex", pytest.param("gemini", marks=pytest.mark.more))
+CLIS = ("claude", *(pytest.param(name, marks=pytest.mark.more) for name in ("codex", "gemini")))
 WORDS = " ".join(f"word{number:02}" for number in range(30))
 COMMAND = f"echo {WORDS} && rm -rf build"
 READY = {"say": "I am ready."}
@@ -143,6 +143,7 @@ def test_whoever_opens_the_window_finds_it_in_the_size_of_their_terminal(stage: 
     human.leave()
 
 
+@pytest.mark.more
 def test_a_pane_among_others_gets_the_window_and_gives_it_back(stage: Stage) -> None:
     """Its neighbours and the active pane are as before."""
     session = stage.spawn("beside", READY, {"wait": True}, MAY)
@@ -155,6 +156,7 @@ def test_a_pane_among_others_gets_the_window_and_gives_it_back(stage: Stage) -> 
     until_left_as_it_was(stage, session, left)
 
 
+@pytest.mark.more
 def test_tmux_gives_the_room_back_when_the_daemon_was_killed(stage: Stage) -> None:
     session, left = asked_when_small(stage, "orphan", "claude")
     until_left_as_it_was(stage, session, left)

@@ -67,6 +67,7 @@ def test_a_hook_does_not_wait_for_it_and_is_heard_later(maestro: Maestro, pid: i
     assert payload in kept[0].read_bytes()
 
 
+@pytest.mark.more
 def test_it_goes_on_where_it_was(maestro: Maestro, pid: int) -> None:
     os.kill(pid, signal.SIGCONT)
     assert len(maestro.json("project", "list")) == 1
@@ -82,6 +83,7 @@ def test_force_ends_it_and_the_next_command_starts_another(maestro: Maestro, pid
     assert record["pid"] != pid
 
 
+@pytest.mark.more
 def test_one_that_is_stopped_while_it_works_on_a_request(maestro: Maestro, pid: int) -> None:
     os.kill(pid, signal.SIGCONT)
     waiting = maestro.start("fleet", "coordinate-wait", "--timeout", "600")

@@ -165,6 +165,7 @@ def test_another_agent_in_the_same_pane_does_not_inherit_the_log(stage: Stage) -
     until_said(stage, session, "This pane answers: second agent, speak")
 
 
+@pytest.mark.more
 def test_a_file_that_was_replaced_is_looked_at_anew(stage: Stage) -> None:
     pane = started(stage, {"say": "My own words are these."}, *ANSWERS, prompt="Say your words")
     session = adopted(stage, pane, "replaced")
@@ -180,6 +181,7 @@ def test_a_file_that_was_replaced_is_looked_at_anew(stage: Stage) -> None:
     assert texts(stage, session) == []
 
 
+@pytest.mark.more
 def test_a_restarted_daemon_shows_its_own_and_no_other(stage: Stage) -> None:
     pane = started(stage, {"say": "I am the one of this pane."}, *ANSWERS, prompt="Who are you")
     started(stage, {"say": "I am a stranger, and newer."}, *ANSWERS, prompt="Who is it")

@@ -17,6 +17,7 @@ YES_TO_ALL: dict[str, Any] = {
 }
 PLAIN = [{"label": "Wide", "preview": "[      ]"}, {"label": "Tall", "preview": "[]"}]
 DANGER = [{"label": "Wide", "preview": "rm -rf ~/photos"}, {"label": "Tall", "preview": "[]"}]
+IMITATED = ["claude", *(pytest.param(name, marks=pytest.mark.more) for name in ("codex", "gemini"))]
 PAIRS = {
     "another command": (may("one", "npm test"), may("two", "npm test && rm -rf ~/photos")),
     "another description": (
@@ -32,7 +33,7 @@ def decided(stage: Overseen, session: str) -> list[tuple[str, str]]:
     return [(one["kind"], one["action"]) for one in stage.decisions(sessionId=session)]
 
 
-@pytest.mark.parametrize("imitate", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("imitate", IMITATED)
 @pytest.mark.parametrize("pair", PAIRS)
 def test_the_dangerous_one_waits(stage: Overseen, pair: str, imitate: str) -> None:
     stage.policy(**YES_TO_ALL)
@@ -63,7 +64,7 @@ def test_a_danger_in_a_preview_waits(stage: Overseen) -> None:
     assert stage.prompts(danger) == []
 
 
-@pytest.mark.parametrize("imitate", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("imitate", IMITATED)
 def test_a_danger_where_a_secret_would_be_waits(stage: Overseen, imitate: str) -> None:
     """It is not kept, as it looks like a secret: nobody but the human has read it."""
     stage.policy(**YES_TO_ALL)
