@@ -35,8 +35,9 @@ pytest: setup
 test-real: setup ## the real CLIs, by npm, against a stub of their APIs; red where a CLI is missing
 	$(BIN)/pytest -m real -n 2 --dist loadfile -p no:randomly tests/real
 
-soak: setup ## the robustness rows (bars R1-R16) at full counts
-	MAESTRO_SOAK=1 $(BIN)/pytest -p no:randomly -m soak --timeout 7200
+soak: setup ## the robustness rows (bars R1-R19) at full counts, and older versions of the CLIs
+	MAESTRO_SOAK=1 $(BIN)/pytest -n 2 --dist worksteal -p no:randomly -m 'soak and not real' --timeout 7200
+	MAESTRO_SOAK=1 $(BIN)/pytest -n 2 --dist loadfile -p no:randomly -m 'soak and real' --timeout 7200
 	scripts/fresh-root
 
 fresh-root: setup ## demo and test on a new Debian: as root, as a user, with Python 3.12 and 3.13; needs root

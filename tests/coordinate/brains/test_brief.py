@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.coordinate.brains.support import CHOICE, PERMISSION, WORDS, case
+from tests.made_keys import BREAKS, GAPS, KINDS, leaked, made, split
 
 from maestro.agents.questions import Option, Question
 from maestro.coordinate import Case, CategoryRule, Earlier, History, Policy
@@ -176,6 +177,15 @@ def test_a_secret_that_is_split_by_what_nobody_sees(where: str, splitter: str) -
     words = f"the key is {SECRET[:20]}{splitter}{SECRET[20:]} ok"
     told = brief(attacked(where, words), POLICY)
     assert "A1b2" not in told.system + told.user
+
+
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("gap", ["", *GAPS.values(), *BREAKS.values()])
+def test_no_key_of_any_service_reaches_the_model(where: str, gap: str) -> None:
+    for kind in KINDS:
+        key = made(kind, seed=5)
+        told = brief(attacked(where, f"the key is {split(key, gap, 12, 30)} ok"), POLICY)
+        assert leaked(key, told.system + told.user) == [], kind
 
 
 def test_long_texts_are_cut_and_it_says_so() -> None:
