@@ -17,7 +17,7 @@ import pytest
 from tests.attacks import fake_daemon
 from tests.attacks.fake_daemon import BEHAVIOURS
 from tests.patience import Deadline, patience, run, told_by
-from tests.support import BIN, SOAK, Maestro, forbid_start
+from tests.support import BIN, SOAK, Maestro, forbid_start, some_in_test
 
 from maestro import home as homes
 from maestro.errors import DaemonError, TimedOut
@@ -147,10 +147,7 @@ def test_one_that_breaks_off_each_time_is_given_up(
             shared_maestro.daemon.call("GET", "/api/status")
 
 
-@pytest.mark.parametrize(
-    "behaviour",
-    ["noise", *(pytest.param(name, marks=pytest.mark.more) for name in ("body without end", "no JSON"))],
-)
+@pytest.mark.parametrize("behaviour", some_in_test(["noise", "body without end", "no JSON"]))
 def test_every_command_says_one_sentence(maestro: Maestro, behaviour: str) -> None:
     with posing(maestro, behaviour), ThreadPoolExecutor(4) as pool:
         commands = [words if place % 2 else (*words, "--json") for place, words in enumerate(COMMANDS)]

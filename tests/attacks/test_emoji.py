@@ -11,8 +11,9 @@ import pytest
 from tests.characters import FAMILY, ODD
 from tests.fleet.typing.stage import Stage, staged
 from tests.patience import until
+from tests.support import some_in_test
 
-LOOKS = ["claude", *(pytest.param(name, marks=pytest.mark.more) for name in ("codex", "gemini"))]
+LOOKS = some_in_test(["claude", "codex", "gemini"])
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,14 @@ import pytest
 from tests.fleet.typing.sights import sight
 from tests.fleet.typing.stage import Stage, staged
 from tests.patience import until
+from tests.support import some_in_test
 
 from maestro.agents.questions import Option, Question, QuestionKind, cut, is_same, merged
 from maestro.agents.screen import UNKNOWN, Screen
 from maestro.fleet.room import LARGE, advice, is_cramped, may_enlarge
 
 # How each shrinks is recorded from the real ones; here it is about the panes.
-CLIS = ("claude", *(pytest.param(name, marks=pytest.mark.more) for name in ("codex", "gemini")))
+CLIS = some_in_test(["claude", "codex", "gemini"])
 WORDS = " ".join(f"word{number:02}" for number in range(30))
 COMMAND = f"echo {WORDS} && rm -rf build"
 READY = {"say": "I am ready."}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.coordinate.journey.overseen import Overseen, ask, may
+from tests.support import some_in_test
 
 YES_TO_ALL: dict[str, Any] = {
     "preset": "autonomous",
@@ -17,7 +18,7 @@ YES_TO_ALL: dict[str, Any] = {
 }
 PLAIN = [{"label": "Wide", "preview": "[      ]"}, {"label": "Tall", "preview": "[]"}]
 DANGER = [{"label": "Wide", "preview": "rm -rf ~/photos"}, {"label": "Tall", "preview": "[]"}]
-IMITATED = ["claude", *(pytest.param(name, marks=pytest.mark.more) for name in ("codex", "gemini"))]
+IMITATED = some_in_test(["claude", "codex", "gemini"])
 PAIRS = {
     "another command": (may("one", "npm test"), may("two", "npm test && rm -rf ~/photos")),
     "another description": (

@@ -277,6 +277,7 @@ def test_whoever_forgets_a_spool_returns_when_it_is_gone(place: Path) -> None:
         assert asyncio.run(both()) == [False, False]
 
 
+@pytest.mark.more
 def test_a_spool_without_end_hinders_neither_the_end_of_its_session_nor_the_next_daemon(
     worker: Worker, maestro: Maestro
 ) -> None:
