@@ -66,9 +66,12 @@ def shape_of(stage: Stage, socket: str, pane: str) -> str:
 
 def shrink(stage: Stage, session: str) -> str:
     """Its window is left at 40 by 10, as by a small terminal that has gone."""
-    stage.in_pane(session, "resize-window", "-x", "40", "-y", "10")
-    stage.in_pane(session, "set-option", "-w", "-u", "window-size")
-    return shape(stage, session)
+    socket, pane = stage.place_of(session)
+    # In one step: the daemon may look, and enlarge the pane, at any moment.
+    small = ("resize-window", "-t", pane, "-x", "40", "-y", "10")
+    stage.tmux(*small, ";", "set-option", "-w", "-u", "-t", pane, "window-size", socket=socket)
+    left: str = until(lambda: (now := shape(stage, session)).startswith("40x10 ") and now)
+    return left
 
 
 def asked_when_small(stage: Stage, name: str, imitate: str) -> tuple[str, str]:

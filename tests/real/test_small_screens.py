@@ -55,8 +55,9 @@ def tmux_at(fleet: RealFleet, socket: str) -> Callable[..., str]:
 
 def size(tmux: Callable[..., str], pane: str) -> tuple[str, str]:
     """The window's size, and its own rule for it."""
-    shown = tmux("display-message", "-p", "-t", pane, "#{window_width}x#{window_height}")
-    return shown, tmux("show-options", "-w", "-v", "-t", pane, "window-size")
+    show = ("display-message", "-p", "-t", pane, "#{window_width}x#{window_height}=")
+    shown, _, rule = tmux(*show, ";", "show-options", "-w", "-v", "-t", pane, "window-size").partition("=")
+    return shown, rule.strip()
 
 
 def asked_when_small(fleet: RealFleet, asked: Asked) -> tuple[str, Callable[..., str], str]:
@@ -68,9 +69,10 @@ def asked_when_small(fleet: RealFleet, asked: Asked) -> tuple[str, Callable[...,
     session_id = fleet.spawn("begin")
     fleet.asked("begin")
     tmux, pane = tmux_of(fleet, session_id)
-    tmux("resize-window", "-t", pane, "-x", "40", "-y", "10")
-    tmux("set-option", "-w", "-u", "-t", pane, "window-size")
-    assert size(tmux, pane) == ("40x10", "")
+    # In one step: the daemon may look, and enlarge the pane, at any moment.
+    small = ("resize-window", "-t", pane, "-x", "40", "-y", "10")
+    tmux(*small, ";", "set-option", "-w", "-u", "-t", pane, "window-size")
+    until_small_again(fleet, tmux, pane)
     gate.set()
     return session_id, tmux, pane
 

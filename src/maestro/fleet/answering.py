@@ -25,7 +25,7 @@ from maestro.fleet.crew import Crew
 from maestro.fleet.delivery import READY, Allowance, Decision, may_touch
 from maestro.fleet.facts import Sight
 from maestro.fleet.lookout import Lookout
-from maestro.fleet.room import advice, is_cramped
+from maestro.fleet.room import advice, is_cramped, is_partly_read
 from maestro.fleet.typing import LOOK_SECONDS, PROOF_SECONDS, Mark, Outcome, Typed, has_read, says, undone
 from maestro.ledger import questions
 from maestro.ledger.facts import Question
@@ -35,6 +35,7 @@ DRAWING_SECONDS: Final = DRAWING_MS / 1000
 _MOST_STEPS: Final = 100
 _STILL_SECONDS: Final = 0.12  # a screen that did not change for so long is drawn
 _YOUNG_MS: Final = 1_000
+_WHOLE_SECONDS: Final = 3.0  # until a dialog is drawn anew in a pane of another size
 _NEXT_SECONDS: Final = 0.5  # a dialog that still stands there so long after its end is the next one
 # Looks in a row that must show another dialog: one look may fall between two halves of a drawing.
 _SURE_LOOKS: Final = 2
@@ -97,6 +98,7 @@ class Answering:
         sight = await self._drawn_sight(to, meant.asked)
         if sight is not None and not has_passed(_YOUNG_MS, question.opened_at, self._crew.journal.clock()):
             sight = await self._still_sight(to, sight)
+        sight = await self._whole_sight(to, meant.asked, seen, sight)
         done: list[str] = []
         taken: set[tuple[Asked, Step]] = set()
         while len(done) < _MOST_STEPS:
@@ -173,6 +175,21 @@ class Answering:
             if sight.screen.question is not None and is_same(asked, fit(sight.screen.question)):
                 return sight
             await asyncio.sleep(LOOK_SECONDS)
+
+    async def _whole_sight(
+        self, to: Typed, asked: Asked, seen: Asked | None, sight: Sight | None
+    ) -> Sight | None:
+        """Waits while only a part of the dialog is drawn that was answered: a pane whose size was changed is drawn in
+        steps. Another dialog is not waited for."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _WHOLE_SECONDS
+        while loop.time() < deadline and sight is not None and is_partly_read(sight):
+            shown = sight.screen.question
+            if shown is None or not is_same(asked, fit(shown)) or is_as_answered(asked, seen, fit(shown)):
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+            sight = await self._lookout.see(to.session)
+        return sight
 
     async def _still_sight(self, to: Typed, sight: Sight | None) -> Sight | None:
         """A look at a screen that has come to rest: a CLI loses keys while it still draws a dialog."""

@@ -19,7 +19,7 @@ from maestro.agents.terminal import Terminal
 from maestro.errors import DaemonError, MaestroError
 from maestro.fleet.commands import ROOM_FORMAT, Room, enlarge_commands, restore_command
 from maestro.fleet.facts import PaneRef, Sight
-from maestro.fleet.room import LARGE, is_cramped, is_too_small, may_enlarge
+from maestro.fleet.room import LARGE, is_cramped, is_partly_read, is_too_small, may_enlarge
 from maestro.fleet.sight import see
 from maestro.fleet.states import PaneStates
 
@@ -209,7 +209,7 @@ async def _until_drawn(asked: _Asked, small: Sight) -> Sight:
         if now.content != seen.content or _size(now) != _size(seen):
             since = loop.time()
         seen = now
-        is_rest = is_too_small(seen) or seen.screen.state == "unknown"
+        is_rest = is_too_small(seen) or is_partly_read(seen) or seen.screen.state == "unknown"
         is_still = loop.time() - since >= (_SURE_SECONDS if is_rest else _STILL_SECONDS)
         if (is_still and _size(seen) != _size(small)) or seen.shown or seen.focused or seen.pane.dead:
             return seen

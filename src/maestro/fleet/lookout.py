@@ -136,7 +136,8 @@ class Lookout:
         terminal = terminal_named(session.agent)
         screen = UNKNOWN if terminal is None else terminal.read_screen(captured(content))
         before = await self.asking.open(session.id)
-        is_part = screen.question is not None and screen.question.is_cut
+        # In a pane that was just enlarged, a dialog may still stand as it was drawn before.
+        is_part = screen.question is not None and (screen.question.is_cut or bool(screen.question.unread))
         if is_part or (before is not None and await self.endings.is_over(session, before)):
             sight, question = await self.look(session)
             return (sight.screen, question, sight.content) if sight else (screen, question, content)

@@ -21,6 +21,13 @@ def is_too_small(sight: Sight) -> bool:
     return not is_read and bool(sight.content.strip()) and _is_below(sight, _SIZES[0])
 
 
+def is_partly_read(sight: Sight) -> bool:
+    """Whether something of the dialog is not on the screen. In a pane whose size has just changed it may still be drawn
+    as it was: with a list that scrolls in the room that it had."""
+    question = sight.screen.question
+    return question is not None and any(one.unread for one in (question, *question.parts))
+
+
 def is_cramped(sight: Sight) -> bool:
     """The same, where more room can still be had: beyond that, a dialog is answered as far as it is seen."""
     return is_too_small(sight) and _is_below(sight, LARGE)
