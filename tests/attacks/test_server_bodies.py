@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
@@ -84,6 +85,18 @@ def test_nobody_who_is_refused_has_his_body_read(shared_maestro: Maestro, port: 
         sent(connection, [begin, *repeat(MEGABYTE, 7)])
         assert answer_on(connection).status == 401
     assert most_memory(daemon_pid(shared_maestro)) - before < LONGEST
+
+
+def test_whoever_is_refused_can_send_a_small_body_and_read_why(where: str | int) -> None:
+    """HTTP libraries send head and body one after the other, and read the answer then."""
+    body = b'{"title": "small"}'
+    head = b"POST /api/tasks HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n"
+    with connected(where) as connection:
+        connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body))
+        is_answered, _, _ = select.select([connection], [], [], 0.5)
+        assert not is_answered
+        connection.sendall(body)
+        assert answer_on(connection).status == 401
 
 
 def test_what_a_hook_says_has_a_limit_of_its_own(shared_maestro: Maestro, head: bytes) -> None:

@@ -62,6 +62,10 @@ def typed(stage: Stage, pane: str, text: str) -> None:
     stage.tmux("send-keys", "-t", pane, "Enter")
 
 
+def until_shown(stage: Stage, pane: str, words: str) -> None:
+    until(lambda: words in stage.screen(pane), lambda: stage.screen(pane))
+
+
 def in_front(stage: Stage, pane: str) -> str:
     return stage.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}").strip()
 
@@ -131,13 +135,17 @@ def test_a_stranger_in_the_same_folder_is_not_taken_for_it(stage: Stage) -> None
 
 def test_two_with_the_same_words_are_unknown_until_a_prompt_tells_them_apart(stage: Stage) -> None:
     panes = [started(stage, {"say": "I am ready to begin."}, *ANSWERS, prompt="Begin") for _ in range(2)]
+    for pane in panes:  # so that each writes after the other has started
+        until_shown(stage, pane, "I am ready to begin.")
+        typed(stage, pane, "once more")
+        until_shown(stage, pane, "This pane answers: once more")
     sessions = [adopted(stage, pane, f"twin-{pane[1:]}") for pane in panes]
     for session in sessions:
         assert texts(stage, session) == []
         assert digest(stage, session)["unknownTranscript"].startswith(UNKNOWN), digest(stage, session)
     for number, (pane, session) in enumerate(zip(panes, sessions, strict=True)):
         typed(stage, pane, f"you are number {number}")
-        until_said(stage, session, f"This pane answers: you are number {number}")
+        until_said(stage, session, f"And again: you are number {number}")
     assert len({stage.show(session)["transcriptPath"] for session in sessions}) == 2
 
 

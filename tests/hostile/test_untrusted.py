@@ -65,6 +65,7 @@ def test_every_command_is_run_here() -> None:
     assert commands.mentioned_in_readme() & commands.known() <= commands.covered()
 
 
+@pytest.mark.more  # tests/hostile/test_attacks.py tries each of its files in make test
 def test_nothing_acts_for_a_user_of_scripted_agents(maestro: Maestro) -> None:
     with _crowded(maestro, scripted=True) as crowded:
         assert not (faults := _faults(crowded, commands.EVERY)), _lines(faults)

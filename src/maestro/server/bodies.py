@@ -16,6 +16,9 @@ LONGEST: Final = (
 )  # the longest message that can be typed has 500,000 characters: 2 MB, and twice that is read
 _HOOKS: Final = "/api/hooks/"
 SECONDS: Final = 30.0  # for all of it
+# Of a request that is refused before its body was read, so much is still taken, and for so long.
+_DISCARDED: Final = 64 << 10
+_DISCARD_SECONDS: Final = 2.0
 
 
 class Gone(Exception):
@@ -46,6 +49,21 @@ async def read(path: str, headers: dict[str, str], receive: Receive) -> Body:
         raise TimedOut(
             f"The body of this request did not come within {SECONDS:.0f} s.", hint="Send it in one piece."
         ) from error
+
+
+async def discard(receive: Receive) -> None:
+    """Takes what is left of a small body and forgets it: whoever still sends it could not read the answer if the
+    connection was closed now."""
+    taken = 0
+    try:
+        async with asyncio.timeout(_DISCARD_SECONDS):
+            while taken <= _DISCARDED:
+                message = await receive()
+                taken += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return
 
 
 async def _content(receive: Receive, limit: int) -> bytes:

@@ -72,8 +72,9 @@ class Gate:
         except bodies.Gone:
             return
         except MaestroError as error:
+            await bodies.discard(receive)
             response = error_response(error)
-            # Its body may be on the way still, and nobody will read that.
+            # The rest of a large body may be on the way still, and nobody will read that.
             response.headers["connection"] = "close"
             await response(scope, receive, stamped)
         else:

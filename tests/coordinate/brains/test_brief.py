@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.coordinate.brains.support import CHOICE, PERMISSION, WORDS, case
 from tests.made_keys import BREAKS, GAPS, KINDS, leaked, made, split
+from tests.support import some_in_test
 
 from maestro.agents.questions import Option, Question
 from maestro.coordinate import Case, CategoryRule, Earlier, History, Policy
@@ -180,7 +181,7 @@ def test_a_secret_that_is_split_by_what_nobody_sees(where: str, splitter: str) -
 
 
 @pytest.mark.parametrize("where", PLACES)
-@pytest.mark.parametrize("gap", ["", *GAPS.values(), *BREAKS.values()])
+@pytest.mark.parametrize("gap", some_in_test(["", "\u00ad", "\n", *GAPS.values(), *BREAKS.values()], of=3))
 def test_no_key_of_any_service_reaches_the_model(where: str, gap: str) -> None:
     for kind in KINDS:
         key = made(kind, seed=5)

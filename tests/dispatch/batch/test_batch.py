@@ -89,6 +89,7 @@ def test_statuses_and_exit_codes(stage: Stage) -> None:
     assert "broken: FAILED (exit 3)" in done.stdout
 
 
+@pytest.mark.more
 def test_256_failures_do_not_look_like_success(stage: Stage) -> None:
     stage.write_files({f"agent-{number}.txt": "exit 1" for number in range(256)})
     done = stage.run("--concurrent", "16", timeout=240)
