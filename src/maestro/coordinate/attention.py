@@ -86,6 +86,11 @@ def respond(trouble: Trouble, past: Past, policy: Policy, now: int) -> Response:
     return Response("escalate", reason=f"{trouble.reason} It was prompted {times}, and nothing came of it.")
 
 
+def has_cap(policy: Policy) -> bool:
+    caps = policy.budget
+    return bool(caps.session_tokens or caps.session_cost_usd or caps.fleet_tokens or caps.fleet_cost_usd)
+
+
 def over_budget(policy: Policy, session: tuple[int, float], fleet: tuple[int, float]) -> str:
     """Which cap is reached, in a sentence; nothing when none is. Each is (tokens, dollars)."""
     caps: Sequence[tuple[str, float, float, str]] = (

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from sqlalchemy.engine import Connection
 
 from maestro.coordinate import Policy
-from maestro.coordinate.attention import DAY, Past, Response, Trouble, respond, troubles
+from maestro.coordinate.attention import DAY, Past, Response, Trouble, has_cap, respond, troubles
 from maestro.coordinate.cases import Cases
 from maestro.coordinate.oversight import Oversight, pane_of
+from maestro.coordinate.resting import Rest, Trace, is_at_rest, needs_look
 from maestro.errors import Conflict
 from maestro.fleet.crew import Crew
 from maestro.fleet.lookout import Lookout
 from maestro.fleet.outbox import Outbox
-from maestro.ledger import decisions, escalations, sessions
-from maestro.ledger.facts import Decision, Escalation, Session
+from maestro.ledger import decisions, escalations, sessions, tasks
+from maestro.ledger.facts import Decision, Escalation, Session, Task
 from maestro.ledger.journal import Change
 from maestro.ledger.roles import HUMAN, Actor
 from maestro.observe.digest import with_screen
@@ -36,6 +38,30 @@ class Care:
         self._outbox = outbox
         self._cases = cases
         self._oversight = oversight
+        self._rests: dict[str, Rest] = {}
+
+    async def restless(self, wanted: Sequence[str]) -> list[str]:
+        """Those of these sessions that a round has to look at."""
+
+        def read(connection: Connection) -> tuple[list[Session], list[Task]]:
+            return sessions.list_sessions(connection, active=True), tasks.list_tasks(connection)
+
+        def work() -> list[str]:
+            living, board = self._crew.journal.read(read)
+            by_id, given = {one.id: one for one in living}, {task.id: task for task in board}
+            now = self._crew.journal.clock()
+            self._rests = {one: rest for one, rest in self._rests.items() if one in by_id}
+            return [
+                one
+                for one in wanted
+                if one in by_id and needs_look(self._rests.get(one), self._trace(by_id[one], given), now)
+            ]
+
+        return await asyncio.to_thread(work)
+
+    def _trace(self, session: Session, board: Mapping[str, Task]) -> Trace:
+        own = tuple(board[task] for task in session.task_ids if task in board)
+        return Trace(session, own, _stamp(self._crew.transcript_of(session)))
 
     async def attend(
         self, actor: Actor, coordinator: str, policy: Policy, wanted: Sequence[str], *, shadow: bool = False
@@ -53,20 +79,25 @@ class Care:
     async def _attend(
         self, actor: Actor, coordinator: str, policy: Policy, session: Session, *, shadow: bool
     ) -> list[Decision]:
-        sight, question = await self._lookout.look(session)
         board = await self._cases.board()
+        trace = await asyncio.to_thread(self._trace, session, board)
+        sight, question = await self._lookout.look(session)
         digest = await self._cases.digest(session, board)
         now = self._crew.journal.clock()
         if sight is not None:
             digest = with_screen(digest, sight.screen, now)
-        own = [board[task] for task in session.task_ids if task in board]
-        found = [] if question else troubles(session.id, digest, own, sight.screen if sight else None, now)
+        screen = sight.screen if sight else None
+        found = [] if question else troubles(session.id, digest, trace.tasks, screen, now)
         cap = await self._cases.over_budget(session, policy)
         if cap.text:
             found.append(Trouble("budget", cap.subject, cap.text, cap.text, now))
         await self._withdraw(session, [trouble.subject for trouble in found])
+        self._rests.pop(session.id, None)
         if sight is not None and sight.focused:
             return []
+        # What others spend may use up a session's budget, too.
+        if not found and not has_cap(policy) and is_at_rest(trace, digest, screen):
+            self._rests[session.id] = Rest(now, trace)
         made: list[Decision] = []
         for trouble in found:
             past = await self._past(session, trouble, now, shadow=shadow)
@@ -203,6 +234,15 @@ def _tell_once(
     decision_id = note(change, None, opened)
     escalations.decided(change, opened, decision_id)
     return decision_id
+
+
+def _stamp(path: os.PathLike[str] | None) -> tuple[int, int]:
+    """A file's size, and when it was written last."""
+    try:
+        found = os.stat(path) if path is not None else None
+    except OSError:
+        found = None
+    return (found.st_size, found.st_mtime_ns) if found else (0, 0)
 
 
 def _discard(_: str) -> None:

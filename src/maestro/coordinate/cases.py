@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 from maestro.agents.questions import HIDDEN
 from maestro.agents.questions import Question as Asked
 from maestro.coordinate import ALLOWED, Case, Earlier, History, Policy
-from maestro.coordinate.attention import over_budget
+from maestro.coordinate.attention import has_cap, over_budget
 from maestro.coordinate.precedent import fingerprint, question_hash, similar
 from maestro.errors import MaestroError
 from maestro.fleet.asking import asked_of, stored
@@ -182,8 +182,7 @@ class Cases:
 
     async def over_budget(self, session: Session, policy: Policy) -> Cap:
         """Which cap is reached. Transcripts are counted only where there is a cap, and only when they have grown."""
-        caps = policy.budget
-        if not (caps.session_tokens or caps.session_cost_usd or caps.fleet_tokens or caps.fleet_cost_usd):
+        if not has_cap(policy):
             return Cap()
         place = session.place
 

@@ -21,7 +21,7 @@ UNNOTICED_AFTER: Final = 60_000
 _LAST_WORDS: Final = 400
 
 _WORKING: Final = frozenset({"working", "thinking", "retrying", "background"})
-_AT_REST: Final = frozenset({"finished", "interrupted"})
+AT_REST: Final = frozenset({"finished", "interrupted"})
 
 
 class Stuck(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -61,7 +61,7 @@ class Case(msgspec.Struct, frozen=True, gc=False):
 
 def find_stuck(recent: Recent, verdict: Verdict, now: int, *, task_open: bool = False) -> Stuck | None:
     """The most telling way in which a session is stuck, if it is."""
-    if verdict.status == "unknown" or (verdict.status in _AT_REST and not task_open):
+    if verdict.status == "unknown" or (verdict.status in AT_REST and not task_open):
         return None
     calls, quiet_since = silence(recent)
     silent = max(0, now - quiet_since) if quiet_since is not None else 0

@@ -137,6 +137,23 @@ def test_a_task_left_open_at_the_end_of_a_turn(stage: Stage, overseen: Overseen)
     assert len(stage.heard(session)) == 1, "one answer more is no reason to be prompted for ever"
 
 
+def test_a_worker_at_rest_is_looked_after_again_when_it_is_given_a_task(
+    stage: Stage, overseen: Overseen
+) -> None:
+    session = stage.spawn("resting", {"say": "I have looked."}, on_prompt=[{"say": "I look again."}])
+    until_turn_is_over(stage, session)
+    overseen.age(session, minutes=5)
+    for _ in range(2):
+        overseen.once(of="resting", stuck=SOON)
+    assert overseen.done(session) == []
+    stage.maestro.json("session", "assign", session, stage.maestro.json("task", "create", "Mend it")["id"])
+    until_turn_is_over(stage, session)
+    stage.until_said(session, "I have looked.", "I look again.")
+    overseen.age(session, minutes=5)
+    overseen.once(of="resting", stuck=SOON)
+    assert ("attention", "help", "policy") in overseen.done(session)
+
+
 def test_a_limit_is_the_humans(stage: Stage, overseen: Overseen) -> None:
     session = stage.spawn("limited", {"limit": {"text": OVER}}, on_prompt=[{"say": "Thank you."}])
     until(lambda: stage.explain(session)["status"] == "limited", lambda: stage.explain(session))

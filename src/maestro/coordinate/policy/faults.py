@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Final, NamedTuple, get_args
 
 from msgspec import inspect
@@ -58,9 +59,14 @@ class Fault(NamedTuple):
 
 def faults_of(root: Node) -> list[Fault]:
     """In the order of the text; empty where the policy can be used."""
+    return sorted([*_of_object(root, _described(), ""), *_repeated_names(root)])
+
+
+@cache
+def _described() -> inspect.StructType:
     kind = inspect.type_info(Policy)
     assert isinstance(kind, inspect.StructType)
-    return sorted([*_of_object(root, kind, ""), *_repeated_names(root)])
+    return kind
 
 
 def _of_object(node: Node, kind: inspect.StructType, path: str) -> Iterator[Fault]:

@@ -72,9 +72,9 @@ async def decide(desk: AtDesk, actor: Calling, request: Judged) -> dict[str, Any
 
 @router.post("/coordinate/attend")
 async def attend(desk: AtDesk, actor: Calling, request: Care) -> list[Decision]:
-    """Look after workers that do not get on: those named, or all of a fleet's managed panes."""
+    """Look after workers that do not get on: those named, or those of a fleet's managed panes that do not just rest."""
     require(actor, "fleet.coordinate", own=True)
-    wanted = list(request.sessions or ()) or await _managed(desk, actor, request)
+    wanted = list(request.sessions or ()) or await desk.care.restless(await _managed(desk, actor, request))
     made: list[Decision] = []
     for session_id in wanted:
         policy = await _policy(desk, actor, request.policy, session_id, request.coordinator)
