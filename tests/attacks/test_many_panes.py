@@ -1,4 +1,4 @@
-"""A fleet of 300 panes, and more panes in one window than its screen has room for; with few open files allowed."""
+"""A fleet of 300 panes, more panes in one window than its screen has room for, and more than tmux has files for."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from typing import Any
 
 import pytest
 from tests.attacks.raw_http import most_memory
-from tests.fleet.crew.seen import agents, panes, scripts_of
+from tests.fleet.crew.seen import agents, panes, scripts_of, server_of
 from tests.patience import run, until
 from tests.support import BIN, SOAK, Maestro
 
+from maestro import processes
+from maestro.fleet.server_files import SPARE
 from maestro.server import lifecycle
 
 MANY = 300 if SOAK else 8
 IN_ONE_WINDOW = 40 if SOAK else 16
-_OPEN_FILES = 256  # what some systems allow a process; tmux and the daemon have to do with it
+_OPEN_FILES = 256  # what some systems let a process open that does not ask for more
 
 
 def few_files() -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, hard))
 
 
 class Fleet:
@@ -111,3 +114,25 @@ def test_more_panes_in_one_window_than_there_is_room_for(fleet: Fleet, maestro: 
     assert len(panes(maestro, "many")) == len(agents(maestro)) == IN_ONE_WINDOW
     assert fleet("down", "many").returncode == 0
     until(lambda: not agents(maestro))
+
+
+def test_a_server_without_a_file_left_for_a_pane_still_answers(fleet: Fleet, maestro: Maestro) -> None:
+    fleet.write(1)
+    assert fleet("up").returncode == 0
+    tmux = server_of(maestro, "many")
+    # Room for two panes more.
+    limit = open_files(tmux) + SPARE + 2
+    resource.prlimit(tmux, resource.RLIMIT_NOFILE, (limit, limit))
+    fleet.write(6)
+    done = fleet("up")
+    assert done.returncode != 0
+    assert f"tmux may open {limit} files at once, and has no room for another pane." in done.stdout
+    started = len(agents(maestro))
+    assert 1 < started < 6
+    assert len(panes(maestro, "many")) == started
+    assert fleet("fleet", "status").returncode == 0
+    # Now it has none at all, and takes no connection of anybody else.
+    resource.prlimit(tmux, resource.RLIMIT_NOFILE, (open_files(tmux), limit))
+    assert fleet("down", "many").returncode == 0
+    until(lambda: not agents(maestro))
+    until(lambda: not processes.exists(tmux))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from maestro import processes
 from maestro.errors import DaemonError
-from maestro.fleet import reading
+from maestro.fleet import reading, server_files
 from maestro.fleet.control import Control
 from maestro.fleet.facts import ServerId
 
@@ -95,6 +95,7 @@ class Connection:
             answer = await control.ask('display-message -p "#{pid} #{pane_id}"', 1)
             pid, self.hidden_pane = reading.words_of(answer[0].lines, 2)
             self.server = ServerId(int(pid), processes.start_time(int(pid)) or 0)
+            server_files.allow_enough(int(pid))
             await asyncio.gather(*(control.ask(line, 1) for line in self._prepare))
         except BaseException as error:
             self._control = None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from maestro import processes
 from maestro.errors import Conflict, DaemonError, MaestroError, NotFound
-from maestro.fleet import reading, words
+from maestro.fleet import reading, server_files, words
 from maestro.fleet.commands import (
     PLACEHOLDER,
     Command,
@@ -359,6 +359,9 @@ class Tmux:
         beside: PaneRef | None = None,
     ) -> Pane:
         self._own("open panes")
+        server = self.server
+        if server is not None and (limit := server_files.limit_reached(server.pid)) is not None:
+            raise _full(limit)
         command = (*place, "-P", "-F", "#{pane_id} #{pane_pid}", "-c", "/", *PLACEHOLDER)
         lines = await (self.act(beside, command) if beside else self.run(*command))
         pane_id, pane_pid = reading.words_of(lines, 2)
@@ -431,6 +434,13 @@ def _other_pane(ref: PaneRef) -> Conflict:
     return Conflict(
         f"Pane {ref.pane_id} is no longer the one that was meant.",
         hint="It was closed, or something else runs in it. Look again with `maestro fleet list-panes`.",
+    )
+
+
+def _full(limit: int) -> Conflict:
+    return Conflict(
+        f"tmux may open {limit} files at once, and has no room for another pane.",
+        hint="Close panes; or end the fleet and the daemon, and start them where `ulimit -Hn` is higher.",
     )
 
 

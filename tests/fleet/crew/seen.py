@@ -18,6 +18,12 @@ def panes(maestro: Maestro, fleet: str = "maestro") -> list[str]:
     return sorted(line for line in done.stdout.splitlines() if line)
 
 
+def server_of(maestro: Maestro, fleet: str = "maestro") -> int:
+    """The process of a fleet's tmux server."""
+    asked = ["tmux", "-S", maestro.home.path("fleets", fleet), "display-message", "-p", "#{pid}"]
+    return int(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
+
+
 def agents(maestro: Maestro) -> list[int]:
     """Every process of a scripted agent of this test."""
     found, scripts = [], os.fsencode(scripts_of(maestro))
