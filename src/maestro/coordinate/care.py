@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from sqlalchemy.engine import Connection
@@ -26,6 +26,7 @@ from maestro.ledger.roles import HUMAN, Actor
 from maestro.observe.digest import with_screen
 
 _Note = Callable[[Change, str | None, str | None], str]  # prompt and escalation → the decision's id
+PolicyOf = Callable[[str], Awaitable[Policy]]  # by session
 _TROUBLES: Final = frozenset({"stuck", "limit", "error", "blocked", "budget"})
 
 
@@ -40,41 +41,54 @@ class Care:
         self._oversight = oversight
         self._rests: dict[str, Rest] = {}
 
-    async def restless(self, wanted: Sequence[str]) -> list[str]:
-        """Those of these sessions that a round has to look at."""
-
-        def read(connection: Connection) -> tuple[list[Session], list[Task]]:
-            return sessions.list_sessions(connection, active=True), tasks.list_tasks(connection)
-
-        def work() -> list[str]:
-            living, board = self._crew.journal.read(read)
-            by_id, given = {one.id: one for one in living}, {task.id: task for task in board}
-            now = self._crew.journal.clock()
-            self._rests = {one: rest for one, rest in self._rests.items() if one in by_id}
-            return [
-                one
-                for one in wanted
-                if one in by_id and needs_look(self._rests.get(one), self._trace(by_id[one], given), now)
-            ]
-
-        return await asyncio.to_thread(work)
-
     def _trace(self, session: Session, board: Mapping[str, Task]) -> Trace:
         own = tuple(board[task] for task in session.task_ids if task in board)
         return Trace(session, own, _stamp(self._crew.transcript_of(session)))
 
     async def attend(
-        self, actor: Actor, coordinator: str, policy: Policy, wanted: Sequence[str], *, shadow: bool = False
+        self,
+        actor: Actor,
+        coordinator: str,
+        policy_of: PolicyOf,
+        wanted: Sequence[str],
+        *,
+        shadow: bool = False,
+        only_restless: bool = False,
     ) -> list[Decision]:
         """Look after these sessions: help, resume, tell the human; withdraw what is over. What was decided."""
+        resting = await self._resting(wanted) if only_restless else frozenset()
         made: list[Decision] = []
         for session_id in wanted:
+            policy = await policy_of(session_id)
+            # What others spend may use up its budget, too.
+            if session_id in resting and not has_cap(policy):
+                continue
             session = await self._oversight.session(actor, session_id)
             if session.status in sessions.ENDED:
                 continue
             async with self._oversight.turn(session):
                 made += await self._attend(actor, coordinator, policy, session, shadow=shadow)
         return made
+
+    async def _resting(self, wanted: Sequence[str]) -> frozenset[str]:
+        """Those of these sessions that rest and have not changed since."""
+
+        def read(connection: Connection) -> tuple[list[Session], list[Task]]:
+            return sessions.list_sessions(connection, active=True), tasks.list_tasks(connection)
+
+        def traced() -> tuple[set[str], dict[str, Trace]]:
+            living, found = self._crew.journal.read(read)
+            board = {task.id: task for task in found}
+            asked = [one for one in living if one.id in wanted]
+            return {one.id for one in living}, {one.id: self._trace(one, board) for one in asked}
+
+        living, traces = await asyncio.to_thread(traced)
+        now = self._crew.journal.clock()
+        for ended in self._rests.keys() - living:
+            del self._rests[ended]
+        return frozenset(
+            one for one, trace in traces.items() if not needs_look(self._rests.get(one), trace, now)
+        )
 
     async def _attend(
         self, actor: Actor, coordinator: str, policy: Policy, session: Session, *, shadow: bool
@@ -95,8 +109,7 @@ class Care:
         self._rests.pop(session.id, None)
         if sight is not None and sight.focused:
             return []
-        # What others spend may use up a session's budget, too.
-        if not found and not has_cap(policy) and is_at_rest(trace, digest, screen):
+        if not found and is_at_rest(trace, digest, screen):
             self._rests[session.id] = Rest(now, trace)
         made: list[Decision] = []
         for trouble in found:

@@ -240,6 +240,18 @@ def test_a_question_at_the_cap_is_escalated(stage: Stage, overseen: Overseen) ->
     assert len(overseen.inbox(session, closed=True)) == 2, "told once"
 
 
+def test_a_cap_also_holds_for_a_worker_that_was_seen_at_rest(stage: Stage, overseen: Overseen) -> None:
+    session = stage.spawn("restful", *SPENDS)
+    until_turn_is_over(stage, session)
+    overseen.age(session, minutes=1)
+    for _ in range(2):
+        overseen.once(of="restful")
+    assert overseen.inbox(session) == []
+    overseen.once(of="restful", budget={"sessionTokens": 700})
+    [waits] = overseen.inbox(session)
+    assert waits["kind"] == "budget"
+
+
 def test_a_fleets_cap_counts_all_of_it_and_is_told_once() -> None:
     with staged() as stage:
         overseen = Overseen(stage)

@@ -74,13 +74,17 @@ async def decide(desk: AtDesk, actor: Calling, request: Judged) -> dict[str, Any
 async def attend(desk: AtDesk, actor: Calling, request: Care) -> list[Decision]:
     """Look after workers that do not get on: those named, or those of a fleet's managed panes that do not just rest."""
     require(actor, "fleet.coordinate", own=True)
-    wanted = list(request.sessions or ()) or await desk.care.restless(await _managed(desk, actor, request))
-    made: list[Decision] = []
-    for session_id in wanted:
-        policy = await _policy(desk, actor, request.policy, session_id, request.coordinator)
-        coordinator = actor.session_id or request.coordinator
-        made += await desk.care.attend(actor, coordinator, policy, [session_id], shadow=request.shadow)
-    return made
+    named = list(request.sessions or ())
+    wanted = named or await _managed(desk, actor, request)
+    policy = _brought(actor, request.policy)
+
+    async def policy_of(session_id: str) -> Policy:
+        return policy or await _written_down(desk, actor, session_id, request.coordinator)
+
+    coordinator = actor.session_id or request.coordinator
+    return await desk.care.attend(
+        actor, coordinator, policy_of, wanted, shadow=request.shadow, only_restless=not named
+    )
 
 
 @router.get("/coordinate/cases")
@@ -200,8 +204,16 @@ async def _policy(
     desk: Desk, actor: Actor, brought: dict[str, Any] | None, session_id: str, coordinator: str
 ) -> Policy:
     """The human's own loop brings its policy; an agent's is what the human wrote down, whatever it says."""
-    if brought is not None and actor.role == "human":
-        return parse_policy(msgspec.json.encode(brought), "the policy of this request")
+    return _brought(actor, brought) or await _written_down(desk, actor, session_id, coordinator)
+
+
+def _brought(actor: Actor, policy: dict[str, Any] | None) -> Policy | None:
+    if policy is None or actor.role != "human":
+        return None
+    return parse_policy(msgspec.json.encode(policy), "the policy of this request")
+
+
+async def _written_down(desk: Desk, actor: Actor, session_id: str, coordinator: str) -> Policy:
     session = await desk.crew.session(session_id)
     return await asyncio.to_thread(desk.find_policy, session, actor.session_id or coordinator)
 
