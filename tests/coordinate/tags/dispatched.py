@@ -6,10 +6,12 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
-from tests.patience import until
+from tests.chains.run.support import DYING
+from tests.patience import run, until
 from tests.support import BIN, Maestro
 
 from maestro.coordinate.tags.tag_files import ProjectTags
@@ -57,6 +59,16 @@ class Office:
         assert done.returncode in {0, 1}, done.stderr
         told: list[dict[str, Any]] = json.loads(done.stdout)
         return told
+
+    def dying(self, edge: str, count: int, *, files: str) -> subprocess.CompletedProcess[str]:
+        """A dispatcher that is killed at its `count`-th write of these files, before or after it."""
+        return run(
+            [sys.executable, DYING, edge, str(count), files, "tag", "dispatch", "--as", "ann"],
+            env=self.maestro.env,
+            cwd=self.project,
+            text=True,
+            seconds=120,
+        )
 
     def start(self, name: str) -> subprocess.Popen[bytes]:
         """A dispatcher, to be killed without the runs that it began."""

@@ -118,6 +118,29 @@ def test_a_killed_run_is_told_and_not_begun_again(office: Office) -> None:
     assert record.attempt == 1
 
 
+def test_whoever_dies_while_it_tells_of_a_killed_run_begins_nothing_anew(office: Office) -> None:
+    """Each dispatcher dies around one write more of the tag's file and record, until one tells to the end."""
+    [tag_id] = office.note("one RUN sleep 60")
+    office.dispatch("--async")
+    office.wait_until_handled()
+    [runner] = office.runners()
+    kill(runner)
+    processes.wait_for_end(runner, patience(30))
+    kills = 0
+    for count in range(1, 10):
+        died = [office.dying(edge, count, files=f"notes.md,{tag_id}.json") for edge in ("before", "after")]
+        assert {one.returncode for one in died} <= {0, 1, -signal.SIGKILL}, [one.stderr for one in died]
+        kills += sum(one.returncode == -signal.SIGKILL for one in died)
+        if all(one.returncode == 0 for one in died):
+            break
+    assert kills >= 3
+    assert office.dispatch() == []
+    assert (office.states(), len(office.handled)) == (["delegated"], 1)
+    record = office.tags.record(tag_id)
+    assert record is not None
+    assert (record.attempt, record.claimant, "interrupted" in record.failed) == (1, "", True)
+
+
 def test_a_run_that_was_prepared_and_never_started_is_begun(office: Office) -> None:
     [tag_id] = office.note("one")
     folder = office.project / ".maestro" / "runs" / f"{tag_id}-1"

@@ -206,8 +206,10 @@ class ProjectTags:
             return self.standing(ended.tag)
 
     def settle(self) -> None:
-        """Records whose tag was done when its writer died say so from now on. For whoever holds the lock."""
+        """Finish what a writer had begun to write when it died: an end, or that it failed. For whoever holds the lock."""
         for seen in self.all():
+            if seen.tag.state != "done" and seen.record and seen.record.claimant and seen.record.failed:
+                self._release(seen, failed=seen.record.failed, note=seen.record.note)
             # A chapter's end goes into the log as well.
             if seen.tag.state == "done" and seen.record and seen.tag.kind != COORDINATE:
                 self._settle_done(seen)
@@ -228,6 +230,9 @@ class ProjectTags:
         if seen.tag.state == "done":
             require_step(seen.tag, "delegated")
         tag = seen.tag
+        if failed and seen.record is not None:
+            # First why: a file alone that says that it is free would be taken for a tag that nothing was begun for.
+            self.write_record(msgspec.structs.replace(seen.record, failed=failed, note=note))
         if tag.state == "claimed":
             tag = self._become(tag, tag_claims.released_state(seen.record)).tag
         if seen.record is not None:
