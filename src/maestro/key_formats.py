@@ -2,7 +2,8 @@
 
 Each is known by the characters that it begins with. The facts are those of public rule sets of secret scanners and of the
 services' own pages. `least` is forgiving, so that a key of another length goes too; `whole` is the length of a real one,
-by which a key that a line end has split is put together.
+by which a key that a line end has split is put together. Of many kinds there are longer ones; of an exact kind there are
+none, so what stands below a whole key is no part of it.
 """
 
 from __future__ import annotations
@@ -25,33 +26,34 @@ class Format(NamedTuple):
     least: int
     whole: int
     before: int = 0  # how many characters of the key may stand before what it is known by
+    is_exact: bool = False
 
 
 FORMATS: Final = (
     # Maestro's own: of the person, of a session.
-    Format(("mhu_", "mst_"), _WORD, 16, 43),
+    Format(("mhu_", "mst_"), _WORD, 16, 43, is_exact=True),
     # Models.
     Format(("sk-",), _WORD, 12, 32),
     Format(("sk-ant-",), _WORD, 12, 101),
     Format(("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-service-"), _WORD, 12, 124),
     Format(("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-service-"), _WORD, 12, 156),
     Format(("sk-or-v1-",), _HEX, 12, 64),
-    Format(("gsk_",), _ALNUM, 20, 52),
+    Format(("gsk_",), _ALNUM, 20, 52, is_exact=True),
     Format(("xai-",), _WORD, 40, 80),
     Format(("r8_",), _WORD, 30, 37),
     Format(("nvapi-",), _WORD, 40, 64),
     Format(("pplx-",), _ALNUM, 20, 48),
     Format(("tvly-",), _WORD, 24, 32),
-    Format(("hf_", "api_org_"), _ALNUM, 20, 34),
+    Format(("hf_", "api_org_"), _ALNUM, 20, 34, is_exact=True),
     Format(("tfp_",), _WORD, 40, 40),
     Format(("pcsk_",), _WORD, 40, 69),
     Format(("lsv2_pt_", "lsv2_sk_"), f"{_HEX}_", 20, 43),
     # Clouds.
-    Format(("AKIA", "ASIA", "ABIA", "ACCA"), _UPPER, 12, 16),
+    Format(("AKIA", "ASIA", "ABIA", "ACCA"), _UPPER, 12, 16, is_exact=True),
     Format(("ABSK",), _BASE64, 60, 109),
     Format(("bedrock-api-key-",), _BASE64, 20, 100),
     Format(("amzn1.oa2-cs.v1.",), _HEX, 20, 64),
-    Format(("AIza",), _WORD, 20, 35),
+    Format(("AIza",), _WORD, 20, 35, is_exact=True),
     Format(("ya29.",), _DOTTED, 16, 120),
     Format(("GOCSPX-",), _WORD, 16, 28),
     Format(("1//0",), _WORD, 30, 60),
@@ -62,7 +64,7 @@ FORMATS: Final = (
     Format(("AZDO",), _ALNUM, 4, 4, before=76),
     Format(("Q~",), "A-Za-z0-9_~.-", 28, 31, before=4),
     Format(("LTAI",), _ALNUM, 12, 20),
-    Format(("dop_v1_", "doo_v1_", "dor_v1_"), _HEX, 16, 64),
+    Format(("dop_v1_", "doo_v1_", "dor_v1_"), _HEX, 16, 64, is_exact=True),
     Format(("HRKU-",), _WORD, 30, 60),
     Format(("v1.0-",), f"{_HEX}-", 100, 171),
     Format(("fo1_", "fm1a_", "fm1r_", "fm2_"), _BASE64, 30, 43),
@@ -81,8 +83,9 @@ FORMATS: Final = (
     Format(("tk-us-",), _WORD, 30, 48),
     Format(("sm_aat_", "sm_pat_", "sm_sat_"), _ALNUM, 16, 16),
     # Code, packages, builds.
-    Format(("ghp_", "gho_", "ghs_", "ghu_", "ghr_"), _ALNUM, 16, 36),
-    Format(("github_pat_",), "A-Za-z0-9_", 16, 82),
+    Format(("ghp_", "gho_", "ghu_"), _ALNUM, 16, 36, is_exact=True),
+    Format(("ghs_", "ghr_"), _ALNUM, 16, 36),
+    Format(("github_pat_",), "A-Za-z0-9_", 16, 82, is_exact=True),
     Format(
         (
             *("glpat-", "gldt-", "glcbt-", "glptt-", "glft-", "glffct-", "glimt-", "glagent-", "gloas-"),
@@ -93,7 +96,7 @@ FORMATS: Final = (
         20,
     ),
     Format(("GR1348941",), _WORD, 16, 20),
-    Format(("npm_",), _ALNUM, 20, 36),
+    Format(("npm_",), _ALNUM, 20, 36, is_exact=True),
     Format(("pypi-",), _WORD, 60, 160),
     Format(("rubygems_",), _HEX, 30, 48),
     Format(("oy2",), "a-z0-9", 43, 43),
@@ -118,7 +121,7 @@ FORMATS: Final = (
     Format(("PMAK-",), f"{_HEX}-", 30, 59),
     Format(("phx_",), f"{_ALNUM}_", 30, 43),
     # Mail, chat, work.
-    Format(("SG.",), _DOTTED, 40, 66),
+    Format(("SG.",), _DOTTED, 40, 66, is_exact=True),
     Format(("xkeysib-", "xsmtpsib-"), _WORD, 30, 81),
     Format(("key-",), _HEX, 32, 32),
     Format(("xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"), _WORD, 8, 50),
@@ -146,7 +149,7 @@ FORMATS: Final = (
         24,
     ),
     Format(("whsec_",), "A-Za-z0-9+/=", 16, 32),
-    Format(("shpat_", "shpca_", "shppa_", "shpss_"), _HEX, 16, 32),
+    Format(("shpat_", "shpca_", "shppa_", "shpss_"), _HEX, 16, 32, is_exact=True),
     Format(("sq0atp-", "sq0csp-"), _WORD, 20, 22),
     Format(("EAAA",), _WORD, 40, 60),
     Format(("EAAC", "EAAM"), _ALNUM, 60, 100),

@@ -15,7 +15,7 @@ from maestro.key_formats import FORMATS, Format
 
 Span = tuple[int, int]
 _Known = tuple[str, Format]  # what a key begins with, and how it looks
-_Seen = tuple[int, int, Format]  # where that begins and ends
+_Beginning = tuple[int, int, Format]  # where that begins and ends
 
 _SIGNS: Final = "_-."
 # By the last characters of what a key begins with; and those that end in none of the signs, by a letter without which
@@ -53,26 +53,57 @@ _LIKE_KEY: Final = 12  # letters
 _PATH: Final = re.compile(r"[/~]|\.\.?/")
 _NAMED: Final = re.compile(r"[=:(][^\s]|[:(]")  # behind a name
 _WORD: Final = r"(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,15}|\d{1,6})"
-# Words, numbers and names made of them.
-_ORDINARY: Final = re.compile(rf"[_./=+-]*(?:{_WORD}(?:[_./=+-]+{_WORD})*)?[_./=+-]*")
+# Words, numbers and names made of them; and so is every part of such a text. It never looks at a letter twice.
+_ORDINARY: Final = re.compile(rf"[_./=+-]*+(?:{_WORD}(?:[_./=+-]++{_WORD})*+)?+[_./=+-]*+")
+# A value in code: a variable, a name with dots, a call, anything between two quotation marks.
+_CODE: Final = re.compile(
+    r"""["'`]?\$(?:[A-Z_][A-Z0-9_]*|[a-z_][a-z0-9_]*|\{[^\s{}]*\})["'`)\]}]*"""
+    r"""|[A-Z]?[a-z_]{2,}(?:\.[A-Za-z_]\w*)+[)\]}]*|[A-Za-z_][\w.]*(?:\([\w.,=$]*[)\]}]+[\w.]*)+|(["'`]).*\1"""
+)
+# As JSON writes a tab or any other character: what follows is no part of a word with it.
+_IN_LETTERS: Final = re.compile(r"\\(?:[bft]|u[0-9a-fA-F]{4})\Z")
+# A key behind a backslash that is none of JSON's line ends, as in the path of a file.
+_BEHIND_BACKSLASH: Final = re.compile(
+    r"\\(?="
+    + "|".join(
+        f"{re.escape(begin)}[{one.letters}]{{{one.least}}}"
+        for one in FORMATS
+        for begin in one.begins
+        if begin[0] in "nr"
+    )
+    + ")"
+)
 
 
-class Lines(NamedTuple):
-    """A text with its lines put together, without what stands around each."""
+class Pieces(NamedTuple):
+    """A text put together of pieces of another one."""
 
     text: str
-    at: list[int]  # where each line begins here
-    origin: list[int]  # and where in the text
+    at: list[int]  # where each piece begins here
+    origin: list[int]  # and where in the other
 
     def place(self, place: int) -> int:
-        line = bisect_right(self.at, place) - 1
-        return self.origin[line] + place - self.at[line]
+        piece = bisect_right(self.at, place) - 1
+        return self.origin[piece] + place - self.at[piece]
 
     def span(self, start: int, end: int) -> Span:
+        """The same span in the other text."""
         return self.place(start), self.place(end - 1) + 1
 
-    def ends_at(self, line: int) -> int:
-        return self.at[line + 1] if line + 1 < len(self.at) else len(self.text)
+    def find(self, place: int) -> int:
+        """Where here that place of the other text is, or the next one that is here."""
+        piece = max(0, bisect_right(self.origin, place) - 1)
+        return min(self.at[piece] + max(0, place - self.origin[piece]), self.ends_at(piece))
+
+    def ends_at(self, piece: int) -> int:
+        return self.at[piece + 1] if piece + 1 < len(self.at) else len(self.text)
+
+    def begins(self, place: int) -> bool:
+        """Whether a piece begins there."""
+        return self.at[bisect_right(self.at, place) - 1] == place
+
+    def ends(self, place: int) -> bool:
+        return place == len(self.text) or self.begins(place)
 
 
 def may_hold_key(text: str) -> bool:
@@ -96,7 +127,8 @@ def line_may_hold_key(text: str) -> bool:
     return "-----B" in text
 
 
-def joined_lines(text: str) -> Lines:
+def joined_lines(text: str) -> Pieces:
+    """The text with its lines put together, without what stands around each."""
     parts, at, origin = [], [], []
     here = there = 0
     for line in _with_line_ends(text).splitlines(keepends=True):
@@ -106,16 +138,17 @@ def joined_lines(text: str) -> Lines:
         parts.append(inner.rstrip(_MARGIN))
         here += len(parts[-1])
         there += len(line)
-    return Lines("".join(parts), at or [0], origin or [0])
+    return Pieces("".join(parts), at or [0], origin or [0])
 
 
-def keys_in(lines: Lines) -> Iterator[Span]:
-    """Where keys stand in the text, each whole."""
+def keys_in(lines: Pieces, seen: Pieces) -> Iterator[Span]:
+    """Where keys stand in the text, each whole. `seen`: that text, of the pieces between what nobody sees."""
+    search = _Search(lines, seen)
     last: Span = (0, 0)
-    for start, end, kind in sorted(_seen(lines.text), key=lambda one: one[0]):
+    for start, end, kind in sorted(_beginnings(lines.text), key=lambda one: one[0]):
         if last[0] < start < last[1]:
             continue
-        found = _key(lines, start, end, kind)
+        found = search.key(start, end, kind)
         if found is not None:
             last = (found[0], max(found[1], last[1]))
             yield lines.span(*found)
@@ -123,20 +156,23 @@ def keys_in(lines: Lines) -> Iterator[Span]:
         yield lines.span(*block.span())
 
 
-def goes_on_to(lines: Lines, start: int, end: int) -> int:
+def goes_on_to(lines: Pieces, start: int, end: int) -> int:
     """Where a value that looks like a key ends, which stands there in the text: maybe some lines further down."""
-    line = bisect_right(lines.origin, end - 1) - 1
-    value = lines.text[lines.at[line] + start - lines.origin[line] : lines.ends_at(line)] if line >= 0 else ""
-    if end - start < _LIKE_KEY or _ORDINARY.fullmatch(value):
+    if end - start < _LIKE_KEY:
         return end
-    for below in range(line, min(line + _MOST_LINES, len(lines.at) - 1)):
-        if lines.place(lines.ends_at(below) - 1) + 1 != end:
-            break
-        first = lines.at[below + 1]
-        run = _RUN.match(lines.text, first, lines.ends_at(below + 1))
+    line = bisect_right(lines.origin, end - 1) - 1
+    if line < 0 or lines.place(lines.ends_at(line) - 1) + 1 != end:
+        return end
+    value = (lines.find(start), lines.ends_at(line))
+    if _ORDINARY.fullmatch(lines.text, *value) or _CODE.fullmatch(lines.text, *value):
+        return end
+    for below in range(line + 1, min(line + 1 + _MOST_LINES, len(lines.at))):
+        run = _RUN.match(lines.text, lines.at[below], lines.ends_at(below))
         if run is None or not run[0] or not _is_rest(lines, *run.span()):
             break
         end = lines.span(*run.span())[1]
+        if run.end() != lines.ends_at(below):
+            break
     return end
 
 
@@ -147,10 +183,12 @@ def is_split(key: str) -> bool:
 
 def _with_line_ends(text: str) -> str:
     """The text with line ends where JSON has written them in letters; as long as it was."""
-    return text.replace("\\r", "  ").replace("\\n", " \n") if "\\" in text else text
+    if "\\n" not in text and "\\r" not in text:
+        return text
+    return _BEHIND_BACKSLASH.sub(" ", text).replace("\\r", "  ").replace("\\n", " \n")
 
 
-def _seen(joined: str) -> Iterator[_Seen]:
+def _beginnings(joined: str) -> Iterator[_Beginning]:
     """What keys begin with, wherever it stands."""
     for _, endings in _ENDINGS:
         for sign in endings(joined):
@@ -167,59 +205,114 @@ def _seen(joined: str) -> Iterator[_Seen]:
                     start = joined.find(begin, start + len(begin))
 
 
-def _key(lines: Lines, start: int, body: int, kind: Format) -> Span | None:
-    """The key that begins here, as it stands in the lines; None where there is none."""
-    text = lines.text
-    begin = start
-    if kind.before:
-        start = _before(text, start, kind)
-        if 4 * (begin - start) < 3 * kind.before:
+class _Search:
+    """Judges what keys begin with, and looks at no stretch of the lines for each of them anew: there may be a beginning
+    at every few letters of a long run."""
+
+    def __init__(self, lines: Pieces, seen: Pieces) -> None:
+        self._lines = lines
+        self._seen = seen
+        self._blank = [here for here, below in pairwise(lines.at) if here == below]
+        self._runs: dict[str, Span] = {}  # by their letters, the last one
+        self._ordinary: Span = (0, 0)  # the last stretch that is
+        self._pieces: dict[Span, tuple[bool, bool]] = {}  # whether like words, whether the rest of a key
+        self._undotted: dict[int, int] = {}
+
+    def key(self, start: int, body: int, kind: Format) -> Span | None:
+        """The key that begins here, as it stands in the lines; None where there is none."""
+        text, at = self._lines.text, self._lines.at
+        begin = start
+        if kind.before:
+            start = _before(text, start, kind)
+            if 4 * (begin - start) < 3 * kind.before:
+                return None
+        is_apart = kind.before > 0 or self._is_apart(start)
+        if not is_apart and body - start < _DISTINCTIVE:
             return None
-    is_apart = kind.before or start == 0 or not _is_letter(text[start - 1]) or _begins_line(lines, start)
-    if not is_apart and body - start < _DISTINCTIVE:
-        return None
-    end = _end(lines, body, kind)
-    length = end - body
-    if length < (kind.least if is_apart else kind.whole):
-        return None
-    is_over_lines = bisect_left(lines.at, end) - bisect_right(lines.at, start) > 0
-    if is_over_lines and length < min(kind.whole, _LIKE_KEY):
-        return None
-    if (is_over_lines or not is_apart) and _ORDINARY.fullmatch(text, start if kind.before else body, end):
-        return None
-    return (body if text[body - 1] in "= " else start), end  # the name of a value may stay
+        end = self._end(start, body, kind)
+        length = end - body
+        if length < (kind.least if is_apart else kind.whole):
+            return None
+        is_over_lines = bisect_left(at, end) - bisect_right(at, start) > 0
+        if is_over_lines and length < min(kind.whole, _LIKE_KEY):
+            return None
+        if (is_over_lines or not is_apart) and self._is_ordinary(start if kind.before else body, end):
+            return None
+        return (body if text[body - 1] in "= " else start), end  # the name of a value may stay
+
+    def _is_apart(self, start: int) -> bool:
+        """Whether no word stands directly before it, as a reader or a program sees it."""
+        text = self._lines.text
+        return (
+            start == 0
+            or not _is_letter(text[start - 1])
+            or self._lines.begins(start)
+            or self._seen.begins(self._lines.place(start))
+            or _IN_LETTERS.search(text, max(0, start - 6), start) is not None
+        )
+
+    def _end(self, start: int, body: int, kind: Format) -> int:
+        text, at = self._lines.text, self._lines.at
+        line = bisect_left(at, body)
+        limit = at[line + _MOST_LINES] if line + _MOST_LINES < len(at) else len(text)
+        blank = bisect_right(self._blank, start)
+        if blank < len(self._blank):
+            limit = min(limit, self._blank[blank])
+        end = min(self._run(body, kind), limit)
+        if end <= body:
+            return body
+        joins = sorted(set(at[line : bisect_left(at, end)]))
+        taken = joins[0] if joins else end
+        is_long = end - body >= kind.whole
+        pieces = list(pairwise((*joins, end)))
+        for (first, last), below in zip_longest(pieces, pieces[1:]):
+            if kind.is_exact and first - body >= kind.whole:
+                break
+            is_missing = is_long and first - body < kind.whole
+            fits = last != end or last - body <= kind.whole + _SPARE or self._lines.ends(last)
+            is_like_words, is_rest = self._piece(first, last)
+            is_rest = is_rest or (below is not None and self._piece(*below)[1])
+            if not (is_missing and (fits or not is_like_words)) and not is_rest:
+                break
+            taken = last
+        if taken not in self._undotted:
+            self._undotted[taken] = body + len(text[body:taken].rstrip("."))
+        return max(body, self._undotted[taken])
+
+    def _run(self, body: int, kind: Format) -> int:
+        """Where the letters of the kind end."""
+        start, end = self._runs.get(kind.letters, (0, 0))
+        if not start <= body < end:
+            run = _RUNS[kind.letters].match(self._lines.text, body)
+            end = run.end() if run else body
+            self._runs[kind.letters] = (body, end)
+        return end
+
+    def _is_ordinary(self, first: int, last: int) -> bool:
+        if self._ordinary[0] <= first and last <= self._ordinary[1]:
+            return True
+        if _ORDINARY.fullmatch(self._lines.text, first, last) is None:
+            return False
+        self._ordinary = (first, last)
+        return True
+
+    def _piece(self, first: int, last: int) -> tuple[bool, bool]:
+        if (first, last) not in self._pieces:
+            is_like_words = _ORDINARY.fullmatch(self._lines.text, first, last) is not None
+            self._pieces[first, last] = (
+                is_like_words,
+                not is_like_words and _is_rest(self._lines, first, last),
+            )
+        return self._pieces[first, last]
 
 
-def _end(lines: Lines, body: int, kind: Format) -> int:
-    text, at = lines.text, lines.at
-    line = bisect_left(at, body)
-    limit = at[line + _MOST_LINES] if line + _MOST_LINES < len(at) else len(text)
-    run = _RUNS[kind.letters].match(text, body, limit)
-    end = run.end() if run else body
-    joins = sorted(set(at[line : bisect_left(at, end)]))
-    taken = joins[0] if joins else end
-    is_long = end - body >= kind.whole
-    pieces = list(pairwise((*joins, end)))
-    for (first, last), below in zip_longest(pieces, pieces[1:]):
-        is_missing = is_long and first - body < kind.whole
-        fits = last != end or last - body <= kind.whole + _SPARE or _ends_line(lines, last)
-        is_like_words = _ORDINARY.fullmatch(text, first, last) is not None
-        is_rest = _is_rest(lines, first, last) or (below is not None and _is_rest(lines, *below))
-        if not (is_missing and (fits or not is_like_words)) and not is_rest:
-            break
-        taken = last
-    while taken > body and text[taken - 1] == ".":
-        taken -= 1
-    return taken
-
-
-def _is_rest(lines: Lines, first: int, last: int) -> bool:
+def _is_rest(lines: Pieces, first: int, last: int) -> bool:
     """Whether what a line begins with looks like the rest of a key, and not like words, a path or a name."""
-    is_alone = last - first >= _SHORTEST_REST or _ends_line(lines, last)
+    is_alone = last - first >= _SHORTEST_REST or lines.ends(last)
     if not is_alone or _ORDINARY.fullmatch(lines.text, first, last) or _PATH.match(lines.text, first):
         return False
     is_value = "=" in lines.text[first:last].rstrip("=")
-    return not is_value and (_ends_line(lines, last) or _NAMED.match(lines.text, last) is None)
+    return not is_value and (lines.ends(last) or _NAMED.match(lines.text, last) is None)
 
 
 def _before(text: str, start: int, kind: Format) -> int:
@@ -230,11 +323,3 @@ def _before(text: str, start: int, kind: Format) -> int:
 
 def _is_letter(one: str) -> bool:
     return one.isascii() and one.isalnum()
-
-
-def _begins_line(lines: Lines, place: int) -> bool:
-    return lines.at[bisect_right(lines.at, place) - 1] == place
-
-
-def _ends_line(lines: Lines, place: int) -> bool:
-    return place == len(lines.text) or _begins_line(lines, place)

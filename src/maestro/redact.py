@@ -8,11 +8,11 @@ go, and all around them stays as it is.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 
 from maestro.invisible import INVISIBLE
 from maestro.key_search import (
+    Pieces,
     Span,
     goes_on_to,
     is_split,
@@ -27,10 +27,11 @@ MARK = "[redacted]"
 # Escape sequences with their parameters, then what is left of them, then characters that reorder or hide text.
 _ESCAPE = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c|$)"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])(?P<words>[^\x07\x1b\x90\x98\x9c-\x9f]*)(?:\x07|\x1b\\|\x9c|$)"
     r"|\x1b[ -/]*[0-~]"
 )
 _ESCAPES = re.compile(_ESCAPE)
+_BEFORE_WORDS = ("\x1b]", "\x1bP", "\x1bX", "\x1b^", "\x1b_", "\x9d", "\x90", "\x98", "\x9e", "\x9f")
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
@@ -48,7 +49,7 @@ _ASSIGNED = ("://", "passw", "passphrase", "pwd", "token", "secret", "key", "cre
 _HEADER = re.compile(r"\b((?:bearer|basic)\s+)(?!\[redacted\])[A-Za-z0-9._~+/-]{8,}=*", re.IGNORECASE)
 # What stands before a scheme or a name is kept as it is, and so is not matched: a long word would be looked through anew
 # from each of its letters.
-_USERINFO = re.compile(r"(https?://)[^\s/?#]+@|([a-z0-9+.-]://)[^\s/?#@]*:[^\s/?#]*@", re.IGNORECASE)
+_USERINFO = re.compile(r"(https?://)[^\s/?#]+@|([a-z0-9+.-]://)[^\s/?#@:]*+:[^\s/?#]*@", re.IGNORECASE)
 _NAME = (
     r"(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|account[_-]?key|private[_-]?key"
     r"|auth[_-]?key|credentials?)"
@@ -66,31 +67,19 @@ _SECRET_LIKE = re.compile(
 _PLAIN_WORD = re.compile(r"(?:[a-z]{1,11}|[A-Z][a-z]{0,10}|\d{1,5})[.!?)]*\Z")
 
 
-class _Seen:
-    """A text as a reader sees it: without what nobody sees, and with the places where that stood."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._at = [0]
-        self._origin = [0]
-        if _has_unseen(text):
-            parts = []
-            done = here = 0
-            for gap in _GAPS.finditer(text):
-                parts.append(text[done : gap.start()])
-                here += gap.start() - done
-                done = gap.end()
-                self._at.append(here)
-                self._origin.append(done)
-            self.text = "".join(parts) + text[done:]
-
-    def origin(self, span: Span) -> Span:
-        """The same span in the text as it is."""
-        return self._place(span[0]), self._place(span[1] - 1) + 1
-
-    def _place(self, place: int) -> int:
-        part = bisect_right(self._at, place) - 1
-        return self._origin[part] + place - self._at[part]
+def _seen(text: str) -> Pieces:
+    """The text as a reader sees it: without what nobody sees."""
+    if not _has_unseen(text):
+        return Pieces(text, [0], [0])
+    parts, at, origin = [], [0], [0]
+    done = here = 0
+    for gap in _GAPS.finditer(text):
+        parts.append(text[done : gap.start()])
+        here += gap.start() - done
+        done = gap.end()
+        at.append(here)
+        origin.append(done)
+    return Pieces("".join(parts) + text[done:], at, origin)
 
 
 def redact(text: str) -> str:
@@ -98,21 +87,32 @@ def redact(text: str) -> str:
     is_plain_line = text.isascii() and text.isprintable() and "\\" not in text
     if is_plain_line and not line_may_hold_key(text) and not _may_hold_value(text):
         return text
-    seen = _Seen(text)
+    seen = _seen(text)
+    if len(seen.at) > 1 and any(begin in text for begin in _BEFORE_WORDS):
+        text = _ESCAPES.sub(_redact_words, text)
+        seen = _seen(text)
     if not _is_suspect(seen.text):
         return text
     parts = []
     done = 0
-    for start, end in sorted(map(seen.origin, _secrets(seen.text))):
+    for start, end in sorted(seen.span(*span) for span in _secrets(seen)):
         if start >= done:
             parts += [text[done:start], MARK]
         done = max(done, end)
     return "".join(parts) + text[done:]
 
 
+def _redact_words(escape: re.Match[str]) -> str:
+    """The escape sequence without a secret in its words, such as the address of a link: a reader sees none of them."""
+    start, end = escape.span("words")
+    if start == end:
+        return escape[0]
+    return escape.string[escape.start() : start] + redact(escape["words"]) + escape.string[end : escape.end()]
+
+
 def is_secret_name(name: str) -> bool:
     """Whether whatever has this name is a secret."""
-    return _SECRET_NAME.search(name) is not None
+    return _SECRET_NAME.search(_seen(name).text) is not None
 
 
 def _has_unseen(text: str) -> bool:
@@ -139,10 +139,10 @@ def _may_hold_value(text: str) -> bool:
     return (":" in text or "=" in text) and any(hint in folded for hint in _ASSIGNED)
 
 
-def _secrets(text: str) -> Iterator[Span]:
-    lines = joined_lines(text)
-    yield from keys_in(lines)
-    for start, end in _values(text):
+def _secrets(seen: Pieces) -> Iterator[Span]:
+    lines = joined_lines(seen.text)
+    yield from keys_in(lines, seen)
+    for start, end in _values(seen.text):
         yield start, goes_on_to(lines, start, end)
 
 
@@ -170,11 +170,11 @@ def hides(text: str, *, values: bool = True) -> bool:
     cleaned = clean(text)
     if cleaned != _LINE_ENDS.sub("\n", text):
         return True
-    seen = _Seen(cleaned)
+    seen = _seen(cleaned)
     if not _is_suspect(seen.text):
         return False
     lines = joined_lines(seen.text)
-    keys = [cleaned[slice(*seen.origin(span))] for span in keys_in(lines)]
+    keys = [cleaned[slice(*seen.span(*span))] for span in keys_in(lines, seen)]
     if any(is_split(key) or key.startswith("-----") or _GAPS.search(key) for key in keys):
         return True
     if any("\n" in found[1] for found in _HEADER.finditer(seen.text)):
@@ -184,7 +184,7 @@ def hides(text: str, *, values: bool = True) -> bool:
     spans = list(_values(seen.text))
     if any(goes_on_to(lines, *span) != span[1] for span in spans):
         return True
-    taken = [cleaned[slice(*seen.origin(span))] for span in spans]
+    taken = [cleaned[slice(*seen.span(*span))] for span in spans]
     return values and not all(map(_can_be_secret, (*keys, *taken)))
 
 

@@ -104,6 +104,32 @@ def test_every_format_that_is_listed_is_found(kind: Format) -> None:
                 assert shown.endswith(f"{MARK} here."), shown
 
 
+def whole_keys(chance: random.Random) -> Iterator[str]:
+    """One for each beginning of every format that is listed."""
+    for kind in FORMATS:
+        for begin in kind.begins:
+            yield "".join(chance.choices("0123456789", k=kind.before)) + begin + drawn(kind, chance)
+
+
+@pytest.mark.parametrize("gap", [*GAPS.values(), "\\t", "\\u0009"])
+def test_a_key_behind_a_word_and_what_nobody_sees_goes(gap: str) -> None:
+    for key in whole_keys(random.Random(2)):
+        for text in (f"key{gap}{key} here.", f"one\n  key{gap}{key}"):
+            shown = redact(text)
+            assert leaked(secret_of(key), shown) == [], shown
+            assert shown.startswith(text[: text.index(gap)] + gap), shown
+
+
+@pytest.mark.parametrize("before", ["C:\\tok\\", "C:\\\\tok\\\\", '{"path": "C:\\\\', "\\", "one\\ntwo\\"])
+def test_a_key_behind_a_backslash_goes(before: str) -> None:
+    """Together with what a key begins with, the backslash is as JSON writes the end of a line."""
+    for key in whole_keys(random.Random(3)):
+        shown = redact(f"{before}{key} here.")
+        assert leaked(secret_of(key), shown) == [], shown
+        assert shown.startswith(before), shown
+        assert shown.endswith(f"{MARK} here."), shown
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -150,6 +176,57 @@ def test_what_stands_below_a_whole_key_stays() -> None:
             assert redact(f"I set {key}\n{below}") == f"I set {name}{MARK}\n{below}"
 
 
+@pytest.mark.parametrize("below", ["SESS_01JABCDEFGH2K3 working", "3f2a9c1d fix the bug", "3f2a9c1d9a8b"])
+def test_nothing_is_taken_for_the_rest_of_a_key_that_is_whole(below: str) -> None:
+    """Of these kinds there are no longer ones."""
+    kinds = ("maestro session", "maestro person", "github", "github fine", "aws", "npm", "google api", "groq")
+    for kind in (*kinds, "hugging face", "digitalocean", "sendgrid", "shopify"):
+        for seed in range(20):
+            assert redact(f"I set {made(kind, seed)}\n{below}") == f"I set {MARK}\n{below}"
+            for key in (made(kind, seed), made(kind, seed + 20)):
+                halves = f"{key[:-12]}\n  {key[-12:]}"
+                assert redact(f"{halves}\n{below}") == f"{MARK}\n{below}"
+
+
+def test_a_blank_line_ends_a_key() -> None:
+    below = "some_function_name_that_is_quite_long_indeed2\n\nmore"
+    for key in ("sk-abcdefghijkl1234", *(made(kind, 1) for kind in KINDS)):
+        name = key.removesuffix(secret_of(key))
+        assert redact(f"key {key}\n\n{below}") == f"key {name}{MARK}\n\n{below}"
+    assert redact("Ask-\n\nabcdefghijkl1234") == "Ask-\n\nabcdefghijkl1234"
+
+
+CODE = [
+    *('"$OPENAI_API_KEY"', "$OPENAI_API_KEY", "$openai_api_key", "${OPENAI_API_KEY}", "$S3_ACCESS_KEY_2"),
+    *("settings.API_KEY)", "process.env.openAiKey", "load_token_of2(name)", "Config.of(path).key2()"),
+    *("'A1b2C3d4E5f6G7h8'", '"A1b2C3d4E5f6G7h8"'),
+]
+
+
+@pytest.mark.parametrize("value", CODE)
+def test_what_stands_below_a_value_in_code_stays(value: str) -> None:
+    for below in (
+        "python3.12 train.py --all",
+        "base64_text = encode(x)",
+        "docker-compose-v2",
+        "a1b2c3d4e5f6",
+    ):
+        for end in ("\n", " \\\n  "):
+            text = f"Client(api_key={value}{end}{below}"
+            assert redact(text) == f"Client(api_key={MARK}{end}{below}"
+            assert not hides(text, values=False)
+
+
+@pytest.mark.parametrize(
+    "value", ["A1b2C3d4E5f6G7h8", '"A1b2C3d4E5f6G7h8', "$A1b2C3d4E5f6G7h8", "x.A1b2C3d4E5f6G7h8"]
+)
+def test_a_value_that_goes_on_below_goes_whole(value: str) -> None:
+    for below in ("I9j0K1l2M3n4", "I9j0K1l2M3n4 and more", "I9j0K1l2M3n4\nO5p6Q7r8S9t0"):
+        shown = redact(f"api_key={value}\n{below}")
+        assert "K1l2" not in shown, shown
+        assert "Q7r8" not in shown, shown
+
+
 REPEATED = [
     *(
         "sk-",
@@ -187,6 +264,30 @@ def test_a_long_text_takes_as_much_longer_as_it_is_longer(part: str) -> None:
         return best
 
     assert took(40_000) < 24 * took(5_000) + 0.02
+
+
+LONG = 200_000
+LARGE = {
+    "words below a key": "sk-abc123\n" + "_" * LONG + "aB1",
+    "beginnings": "axai-" * (LONG // 5),
+    "beginnings with dots": "adp.st." * (LONG // 7),
+    "dots": "adp.st." * (LONG // 14) + "." * (LONG // 2),
+    "lines of beginnings": ("axai-" * 200 + "\n") * (LONG // 1001),
+    "words below beginnings": "axai-" * (LONG // 10) + "\n/" + "a_b_" * (LONG // 8),
+    "signs below beginnings": "axai-" * (LONG // 10) + "\n" + "=" * (LONG // 2) + "a",
+    "values on one line": "api_key='abcdefghijklm1'," * (LONG // 25),
+    "colons": "x://" + ":" * LONG,
+    "titles": "\x1b]0;sk-a\x07" * (LONG // 9),
+}
+
+
+@pytest.mark.timeout(
+    60
+)  # each is done in a second; where the work grows as the square, it would take minutes
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_text_is_done(name: str) -> None:
+    redact(LARGE[name])
+    hides(LARGE[name])
 
 
 # Hooks without a daemon.
@@ -229,6 +330,46 @@ def test_a_kept_payload_is_the_same_json_without_its_keys(
     assert told["ours"]["command"].startswith('say "')
     assert told["ours"]["command"].endswith('"')
     assert leaked(key, kept.decode()) == leaked(key, json.dumps(told)) == []
+
+
+@pytest.mark.parametrize(
+    "sequence",
+    [
+        *(
+            "\x1b]8;;https://x/?k={}\x07link",
+            "\x1b]8;;https://x/?k={}\x1b\\link\x1b]8;;\x1b\\",
+            "\x1b]0;title {}",
+        ),
+        *(
+            "\x1b]0;abc\n export K={}",
+            "\x9d0;{}\x9clink",
+            "\x1bP{}\x1b\\link",
+            "\x1b_{}\x9c",
+            "\x1b]2;a\x07\x1b]0;{}\x07",
+        ),
+    ],
+)
+def test_a_kept_payload_has_no_secret_in_an_escape_sequence(sequence: str) -> None:
+    """The sequence stays, so that a reader of the payload still knows that something was hidden in it."""
+    for kind in KINDS:
+        key = made(kind, 5)
+        for hidden in (key, split(key, "\u00ad", len(key) - 9)):
+            text = sequence.format(hidden)
+            told = json.loads(without_secrets(json.dumps({"tool_response": text, text: 1}).encode()))
+            assert leaked(key, json.dumps(told)) == [], told
+            shown = redact(text)
+            assert told == {"tool_response": shown, shown: 1}
+            before, _, after = sequence.partition("{}")
+            assert shown.startswith(before), shown
+            assert shown.endswith(MARK + after), shown
+            assert hides(shown)
+
+
+def test_a_kept_payload_has_no_password_in_a_link() -> None:
+    link = "\x1b]8;;https://me:hunter2@example.org/\x07link\x1b]8;;\x07"
+    kept = without_secrets(json.dumps({"tool_response": link, "pass\u200bword": "hunter2"}).encode())
+    assert b"hunter2" not in kept
+    assert b"https://[redacted]@example.org/" in kept
 
 
 @pytest.mark.parametrize("cut", [1, 20, 40, 60])
