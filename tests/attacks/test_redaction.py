@@ -275,19 +275,26 @@ LARGE = {
     "lines of beginnings": ("axai-" * 200 + "\n") * (LONG // 1001),
     "words below beginnings": "axai-" * (LONG // 10) + "\n/" + "a_b_" * (LONG // 8),
     "signs below beginnings": "axai-" * (LONG // 10) + "\n" + "=" * (LONG // 2) + "a",
-    "values on one line": "api_key='abcdefghijklm1'," * (LONG // 25),
+    "values on one line": "api_key='abcdefghijklm1'," * (LONG // 2),
     "colons": "x://" + ":" * LONG,
     "titles": "\x1b]0;sk-a\x07" * (LONG // 9),
 }
 
 
-@pytest.mark.timeout(
-    60
-)  # each is done in a second; where the work grows as the square, it would take minutes
+READ_LARGE = """\
+import sys
+from maestro.redact import hides, redact
+text = sys.stdin.read()
+print(len(redact(text)), hides(text))
+"""
+
+
 @pytest.mark.parametrize("name", LARGE)
 def test_a_large_text_is_done(name: str) -> None:
-    redact(LARGE[name])
-    hides(LARGE[name])
+    """Each takes less than a second; where the work grows as the square, minutes. In a process of its own: a pattern at
+    work lets no signal through."""
+    done = run([sys.executable, "-c", READ_LARGE], input=LARGE[name], text=True, encoding="utf-8", check=True)
+    assert int(done.stdout.split()[0]) > 0
 
 
 # Hooks without a daemon.
