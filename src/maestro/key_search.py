@@ -183,7 +183,7 @@ def is_split(key: str) -> bool:
 
 def _with_line_ends(text: str) -> str:
     """The text with line ends where JSON has written them in letters; as long as it was."""
-    if "\\n" not in text and "\\r" not in text:
+    if "\\" not in text or ("\\n" not in text and "\\r" not in text):
         return text
     return _BEHIND_BACKSLASH.sub(" ", text).replace("\\r", "  ").replace("\\n", " \n")
 
