@@ -77,6 +77,12 @@ ROOM_FORMAT: Final = (
 )
 
 
+def enlarged_command(session: str) -> Command:
+    """Lists the windows of a session that have more room for the moment."""
+    listed = f"#{{?{ROOM},#{{window_id}},}}"
+    return ("list-windows", "-t", f"={session}", "-F", listed)
+
+
 # Whoever comes or goes: a human who wants the window as it is, the daemon whose connection has ended.
 _ENDS: Final = ("client-attached", "client-detached")
 

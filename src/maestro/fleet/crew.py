@@ -28,6 +28,7 @@ from maestro.agents.registry import (
 from maestro.errors import Conflict, MaestroError
 from maestro.files import write_atomically
 from maestro.fleet import toolchains
+from maestro.fleet.commands import enlarged_command
 from maestro.fleet.coordinator_prompt import coordinator_prompt
 from maestro.fleet.door import FOLDER
 from maestro.fleet.isolate import Sandbox, isolated
@@ -318,7 +319,13 @@ class Crew(Roll):
         next one goes into another window of that name."""
         if window is None:
             return None
-        panes = [p for p in await tmux.panes() if p.session == fleet and p.window_name == window]
+        # What is large for the moment will be small again.
+        large = set(await tmux.run(*enlarged_command(fleet)))
+        panes = [
+            p
+            for p in await tmux.panes()
+            if p.session == fleet and p.window_name == window and p.window_id not in large
+        ]
         roomy = [p for p in panes if p.width > 2 * _LEAST_WIDTH or p.height > 2 * _LEAST_HEIGHT]
         return max(roomy, key=lambda pane: pane.width * pane.height, default=None)
 

@@ -10,6 +10,8 @@ from maestro.fleet.facts import Sight
 LARGE: Final = (160, 120)
 # Sizes to name to a person; a screen below the first may be too small to be read at all.
 _SIZES: Final = ((80, 24), (120, 40), (160, 60), LARGE)
+STILL_SECONDS: Final = 0.25  # a screen that did not change for so long is drawn
+_MOVING_SECONDS: Final = 0.5  # one that still changes after so long does so by itself: an agent works
 
 
 def is_too_small(sight: Sight) -> bool:
@@ -38,6 +40,25 @@ def may_enlarge(sight: Sight) -> bool:
     is_free = sight.own and not (sight.shown or sight.focused)
     is_live = not (sight.pane.dead or sight.pane.in_mode)
     return is_free and is_live and is_cramped(sight)
+
+
+class Settling:
+    """Tells when a pane whose window gets its size back is drawn in it, from one look after another."""
+
+    def __init__(self, window: tuple[int, int]) -> None:
+        self._window = window
+        self._small = self._since = 0.0
+        self._content: str | None = None
+
+    def is_over(self, sight: Sight, now: float) -> bool:
+        """`now`: seconds of any clock. A window that somebody sees has their terminal's size, and keeps it."""
+        if not sight.shown and (sight.pane.width > self._window[0] or sight.pane.height > self._window[1]):
+            return False
+        if self._content is None:
+            self._small = now
+        if sight.content != self._content:
+            self._content, self._since = sight.content, now
+        return now - self._since >= STILL_SECONDS or now - self._small >= _MOVING_SECONDS
 
 
 def advice(sight: Sight) -> str:
