@@ -21,7 +21,7 @@ from maestro.ages import has_passed, is_from_before
 from maestro.coordinate.attention import DAY, Past, Trouble, respond
 from maestro.coordinate.policy.config import DEFAULT
 from maestro.fleet.facts import Client
-from maestro.fleet.focus import focused_panes, next_lapse
+from maestro.fleet.focus import focused_panes, next_lapse, shown_windows
 from maestro.fleet.leases import LEASE, Lease, may_take, taken
 from maestro.ids import time_of
 from maestro.ledger.database import open_database
@@ -173,6 +173,8 @@ def test_a_human_who_left_before_the_jump_does_not_look_for_a_day() -> None:
     assert focused_panes([here], NOW - 999) == {"%1"}
     assert focused_panes([before], NOW) == frozenset()
     assert next_lapse([before], NOW) is None
+    assert shown_windows([here], NOW - 999) == {"@1"}
+    assert shown_windows([before], NOW) == frozenset()
 
 
 def test_a_time_has_passed() -> None:

@@ -118,6 +118,22 @@ def test_the_queue_has_the_order_of_acknowledgement_whatever_the_clock_does(
     assert [one.id for one in listed] == made == sorted(made)
 
 
+def test_what_was_typed_last_is_known_whatever_the_clock_does(board: Board, worker: str) -> None:
+    clock = board.journal.clock
+    first, last = enqueue(board, worker, "first"), enqueue(board, worker, "last")
+    answer = enqueue(board, worker, "yes", kind="answer")
+    for state in WAYS["submitted"]:
+        move(board, first, state)
+    for state in WAYS["submitted"]:
+        move(board, answer, state)
+    board.journal.clock = lambda: clock() - 86_400_000
+    for state in WAYS["uncertain"]:
+        move(board, last, state)
+    found = board.journal.read(lambda c: prompts.last_typed(c, worker))
+    assert found is not None
+    assert found.id == last
+
+
 def test_what_is_left_is_what_is_not_settled(board: Board, worker: str) -> None:
     done, held, typed = (enqueue(board, worker, text) for text in ("a", "b", "c"))
     move(board, done, "failed")

@@ -19,8 +19,7 @@ def looks(client: Client, now: int, idle: int = FOCUS_IDLE) -> bool:
         and "control-mode" not in client.flags
         and "focused" in client.flags
         and "suspended" not in client.flags
-        and client.activity * 1000 <= now + _ROUNDED
-        and now < _lapses(client, idle)
+        and _is_touched(client, now, idle)
     )
 
 
@@ -33,13 +32,18 @@ def shown_windows(clients: Iterable[Client], now: int, idle: int = FOCUS_IDLE) -
     return frozenset(
         client.window_id
         for client in clients
-        if "suspended" not in client.flags and now < _lapses(client, idle)
+        if "suspended" not in client.flags and _is_touched(client, now, idle)
     )
 
 
 def next_lapse(clients: Iterable[Client], now: int, idle: int = FOCUS_IDLE) -> int | None:
     """When the first of them will have looked for the last time, if nobody touches anything."""
     return min((_lapses(client, idle) for client in clients if looks(client, now, idle)), default=None)
+
+
+def _is_touched(client: Client, now: int, idle: int) -> bool:
+    """Whether somebody touched it lately."""
+    return client.activity * 1000 <= now + _ROUNDED and now < _lapses(client, idle)
 
 
 def _lapses(client: Client, idle: int) -> int:

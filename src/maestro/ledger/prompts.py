@@ -162,11 +162,18 @@ def lose(change: Change, prompt_id: str, reason: str) -> str:
 
 
 def last_typed(connection: Connection, session_id: str) -> Prompt | None:
-    """What was typed into a session last, whatever became of it."""
+    """Returns the prompt that was typed into a session last, whatever became of it.
+
+    Prompts are typed in the order of their ids, whatever the clock does. An answer overtakes them, and is none.
+    """
     query = (
         sa.select(*_COLUMNS)
-        .where(_prompts.c.session_id == session_id, _prompts.c.typed_at.is_not(None))
-        .order_by(_prompts.c.typed_at.desc(), _prompts.c.id.desc())
+        .where(
+            _prompts.c.session_id == session_id,
+            _prompts.c.kind == "prompt",
+            _prompts.c.typed_at.is_not(None),
+        )
+        .order_by(_prompts.c.id.desc())
         .limit(1)
     )
     row = connection.execute(query).first()
