@@ -97,8 +97,26 @@ def test_a_mark_is_ours_only_if_it_counts_as_much(agent: str) -> None:
     }  # fmt: skip
     for mark, text in marks[agent]:
         for pasted in (lines, long):
-            assert terminal.holds_own(mark, pasted) is (pasted == text), (mark, pasted[:20])
-        assert not terminal.holds_own(f"{mark} and more", lines)
+            assert terminal.holds_own(mark, pasted, mark) is (pasted == text), (mark, pasted[:20])
+        assert not terminal.holds_own(f"{mark} and more", lines, mark)
+
+
+@pytest.mark.parametrize(
+    ("agent", "mark", "other"),
+    [
+        ("claude", "[Pasted text #1 +4 lines]", "[Pasted text #2 +4 lines]"),
+        ("gemini", "[Pasted Text: 5 lines]", "[Pasted Text: 5 lines #2]"),
+    ],
+)
+def test_a_mark_that_tells_only_lines_is_ours_only_if_it_is_the_one_that_was_seen(
+    agent: str, mark: str, other: str
+) -> None:
+    """A person may paste as many lines."""
+    terminal, ours = terminal_named(agent), "one\ntwo\nthree\nfour\nfive"
+    assert isinstance(terminal, EmptiesBox)
+    assert terminal.holds_own(mark, ours, mark)
+    assert not terminal.holds_own(other, ours, mark)
+    assert not terminal.holds_own(mark, ours), "nobody saw it in its box"
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,20 @@ def test_what_a_human_changed_is_theirs(stage: Stage) -> None:
     stage.until_heard(session, f"ship it {FAMILY}!", "not before you")
 
 
+def test_a_mark_that_tells_only_lines_is_left_alone_where_nobody_saw_it_before(stage: Stage) -> None:
+    """A person may have pasted as many lines since."""
+    session = stage.adopt("folded", keeper=True)
+    text = "\n".join(f"line {number}" for number in range(30))
+    first = left_in_box(stage, session, text)
+    stage.see(session, "+29 lines]")
+    after = stage.queued(session, "not before you")
+    stage.held(session, after, "draft stands in its box")
+    assert stage.receipt(session, first)["state"] == "uncertain"
+    stage.in_pane(session, "send-keys", "Enter")
+    assert stage.settled(session, after)["state"] == "submitted"
+    stage.until_heard(session, text, "not before you")
+
+
 @pytest.mark.more
 def test_what_a_human_sent_after_all_is_not_taken_out(stage: Stage) -> None:
     session = stage.adopt("sent-after-all", keeper=True)

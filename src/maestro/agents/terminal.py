@@ -90,9 +90,12 @@ class TellsByLine(Protocol):
 class EmptiesBox(Protocol):
     """A CLI whose input box can be emptied without interrupting or quitting it."""
 
-    def holds_own(self, draft: str, prompt: str) -> bool:
+    def holds_own(self, draft: str, prompt: str, pasted: str = "") -> bool:
         """Whether what stands in the input box surely is this prompt, and nobody has changed a character of it that is
-        seen. Stricter than `box_holds`, which is asked right after the prompt was pasted."""
+        seen. Stricter than `box_holds`, which is asked right after the prompt was pasted.
+
+        `pasted`: what stood in the box right after it was pasted, where somebody saw it.
+        """
 
     def emptied_by(self, draft: str) -> tuple[Key, ...]:
         """The keys that take this draft out of the input box."""
@@ -145,8 +148,9 @@ def holds(draft: str, prompt: str, mark: re.Pattern[str] | None = None) -> bool:
     )
 
 
-def surely_holds(draft: str, prompt: str, mark: re.Pattern[str]) -> bool:
-    """`holds_own` for most: all of it is seen, or a mark that counts as much as it has."""
+def surely_holds(draft: str, prompt: str, mark: re.Pattern[str], pasted: str) -> bool:
+    """`holds_own` for most: all of it is seen, or a mark that counts as much as it has. Many texts have as many lines:
+    a mark that counts nothing else must be the very one that it got when it was pasted."""
     marked = mark.fullmatch(draft.strip())
     if marked is not None:
         counts = {
@@ -155,7 +159,8 @@ def surely_holds(draft: str, prompt: str, mark: re.Pattern[str]) -> bool:
             "chars": _lengths(prompt),
         }
         told = {name: int(count) for name, count in marked.groupdict().items() if count}
-        return bool(told) and all(count in counts[name] for name, count in told.items())
+        is_known = "chars" in told or draft.strip() == pasted.strip()
+        return bool(told) and is_known and all(count in counts[name] for name, count in told.items())
     return bool(folded(draft)) and is_drawn_whole(prompt) and folded(draft) == folded(prompt)
 
 

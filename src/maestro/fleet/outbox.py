@@ -236,7 +236,8 @@ class Outbox:
 
     async def _settle(self, prompt: Prompt, outcome: Outcome, since: int) -> None:
         if outcome.state == "uncertain":
-            self._left_behind.remember(await self.prompt(prompt.id))
+            await self._left_behind.forget_ended()
+            self._left_behind.remember(await self.prompt(prompt.id), outcome.pasted)
         await self._move(prompt.id, outcome.state, reason=outcome.reason, evidence=outcome.evidence)
         if outcome.state != "submitted":
             return

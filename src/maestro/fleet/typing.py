@@ -55,6 +55,7 @@ _MOST_ENTERS: Final = 3
 LOOK_SECONDS: Final = 0.04
 _SLOW_CHARACTERS: Final = 25_000
 _SHOWN: Final = 80
+_ENTERED: Final = "Enter was pressed"
 
 State = Literal["hold", "submitted", "uncertain", "failed"]
 
@@ -63,6 +64,7 @@ class Outcome(NamedTuple):
     state: State
     reason: str = ""
     evidence: tuple[str, ...] = ()
+    pasted: str = ""  # what its box showed of it before Enter
 
 
 class Typed(NamedTuple):
@@ -108,15 +110,16 @@ class Typist:
         in_box = await self._until_in_box(to, typed)
         if isinstance(in_box, Outcome):
             return in_box
-        return await self._submit(to, text, typed, since, transcript_size, logs, queue_length(in_box))
+        sent = await self._submit(to, text, typed, since, transcript_size, logs, queue_length(in_box), [])
+        return sent._replace(pasted=in_box.screen.draft or "")
 
     async def send_left(self, to: Typed, prompt: Prompt, seen: Sight) -> Outcome:
         """Sends a prompt that stands in its box. Enter may have been pressed before: again only if it was lost."""
         typed = to.terminal.as_text(prompt.text)
         since, size = prompt.typed_at or 0, prompt.transcript_size or 0
-        return await self._submit(
-            to, prompt.text, typed, since, size, None, queue_length(seen), is_entered=True
-        )
+        enters = [asyncio.get_running_loop().time()]
+        sent = await self._submit(to, prompt.text, typed, since, size, None, queue_length(seen), enters)
+        return sent._replace(evidence=(_ENTERED, *sent.evidence)) if len(enters) > 1 else sent
 
     async def _until_in_box(self, to: Typed, typed: str) -> Sight | Outcome:
         """Waits until the box shows the text, all of it and nothing else, and Enter may be pressed."""
@@ -149,24 +152,25 @@ class Typist:
         transcript_size: int,
         logs: Lengths | None,
         queued_before: int,
-        *,
-        is_entered: bool = False,
+        enters: list[float],
     ) -> Outcome:
+        """Presses Enter and proves that the text was taken. `enters`: when Enter was pressed; gets what is pressed here."""
         loop = asyncio.get_running_loop()
         allowance = Allowance(PROOF_SECONDS * _patience(typed), loop.time())
-        enters, unsent, pressed, searched = int(is_entered), 0, loop.time() if is_entered else 0.0, 0.0
+        unsent, searched = 0, 0.0
         read: bool | None = None
         while not allowance.is_spent:
-            if enters == 0 or (enters < _MOST_ENTERS and read is True and unsent >= _SURE_LOOKS):
+            if not enters or (len(enters) < _MOST_ENTERS and read is True and unsent >= _SURE_LOOKS):
                 try:
                     await to.tmux.press(to.ref, to.terminal.submission.keys)
                 except (Conflict, NotFound) as error:
                     return Outcome("uncertain", f"It was pasted and not sent. {error.message}")
                 except MaestroError as error:
                     return Outcome("uncertain", f"It was pasted, and may have been sent. {error.message}")
-                enters, unsent, pressed = enters + 1, 0, loop.time()
+                unsent = 0
+                enters.append(loop.time())
             news = self._channels.news(to.session.id)
-            read = await has_read(to, loop.time() - pressed)
+            read = await has_read(to, loop.time() - enters[-1])
             proof = await self.proof(to.session, to.terminal, text, since, transcript_size)
             if proof:
                 return Outcome("submitted", evidence=(proof,))
@@ -177,7 +181,7 @@ class Typist:
                 return Outcome("submitted", evidence=(AMONG_QUEUED,))
             if sight is not None and is_queued(sight, queued_before):
                 return Outcome("submitted", evidence=(QUEUED,))
-            if logs is not None and loop.time() - max(pressed, searched) > _SEARCH_SECONDS:
+            if logs is not None and loop.time() - max(enters[-1], searched) > _SEARCH_SECONDS:
                 searched = loop.time()
                 if await self._logs.follow_taker(to.session, to.terminal, logs, text, typed):
                     return Outcome("submitted", evidence=("a transcript of its folder has this prompt",))

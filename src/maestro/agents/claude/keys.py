@@ -82,8 +82,8 @@ class Keys:
     def box_holds(self, draft: str, prompt: str) -> bool:
         return holds(draft, prompt, _PASTED)
 
-    def holds_own(self, draft: str, prompt: str) -> bool:
-        return surely_holds(draft, prompt, _PASTED)
+    def holds_own(self, draft: str, prompt: str, pasted: str = "") -> bool:
+        return surely_holds(draft, prompt, _PASTED, pasted)
 
     def emptied_by(self, draft: str) -> tuple[Key, ...]:
         return emptied_by(draft)

@@ -122,8 +122,9 @@ class Scripted(Headlessly, Claude):
     def box_holds(self, draft: str, prompt: str) -> bool:
         return any(cli.box_holds(draft, prompt) for cli in _CLIS.values())
 
-    def holds_own(self, draft: str, prompt: str) -> bool:
-        return any(cli.holds_own(draft, prompt) for cli in _CLIS.values() if isinstance(cli, EmptiesBox))
+    def holds_own(self, draft: str, prompt: str, pasted: str = "") -> bool:
+        clis = [cli for cli in _CLIS.values() if isinstance(cli, EmptiesBox)]
+        return any(cli.holds_own(draft, prompt, pasted) for cli in clis)
 
     def answer_step(self, screen: Screen, answer: Answer) -> Step | Cannot:
         imitated = screen.imitated if isinstance(screen, ImitatedScreen) else "claude"
