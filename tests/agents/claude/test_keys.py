@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from maestro.agents.claude import ADAPTER
-from maestro.agents.questions import Answer
+from maestro.agents.claude.layout import SIGN
+from maestro.agents.questions import Answer, as_shown
 from maestro.agents.screen import Screen, captured
 from maestro.agents.terminal import Cannot, Step, Terminal
 
@@ -74,6 +75,34 @@ def test_the_next_step(name: str, answer: Answer, keys: str, text: str) -> None:
     step = ADAPTER.answer_step(screen(name), answer)
     assert isinstance(step, Step)
     assert (step.keys, step.text) == ((keys,) if keys else (), text)
+
+
+@pytest.mark.parametrize(("label", "keys"), [("SQLite", ("2",)), ("MySQL", ("3",))])
+def test_an_option_of_a_scrolled_list_is_pressed_by_its_digit(label: str, keys: tuple[str, ...]) -> None:
+    """The list begins with the second option; its first has scrolled out of sight."""
+    path = SCREENS / "2.1.325" / "20_ask_single.txt"
+    lines = path.read_text().replace("  2. SQLite", "↑ 2. SQLite").split("\n")
+    kept = [line for line in lines if "PostgreSQL" not in line and "Relational" not in line]
+    shown = ADAPTER.read_screen(captured("\n".join(kept)))
+    asked = shown.question
+    assert asked is not None
+    place = next(at for at, option in enumerate(asked.options, start=1) if option.label == label)
+    told = as_shown(Answer((place,)), asked, asked)
+    assert told is not None
+    step = ADAPTER.answer_step(shown, told)
+    assert isinstance(step, Step)
+    assert step.keys == keys
+    missing = ADAPTER.answer_step(shown, Answer((1,)))
+    assert isinstance(missing, Cannot)
+
+
+def test_a_refusal_in_a_scrolled_list_is_found_by_its_digit() -> None:
+    path = SCREENS / "2.1.325" / "14_permission_bash.txt"
+    kept = path.read_text().replace(f" {SIGN} 1. Yes\n", "").replace("   2. Yes", f" {SIGN} 2. Yes")
+    shown = ADAPTER.read_screen(captured(kept[kept.rindex(" Do you want") :]))
+    step = ADAPTER.answer_step(shown, Answer((), "use pytest"))
+    assert isinstance(step, Step)
+    assert step.keys == ("Down",), "towards “No”"
 
 
 def test_a_cursor_that_is_not_drawn_is_known_by_its_place() -> None:

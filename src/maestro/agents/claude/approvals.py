@@ -45,7 +45,7 @@ def read_permission(view: Layout, start: int) -> Question | None:
     Of a dialog that is higher than the screen only the end is there: then nothing is said of what it would do, rather
     than a part of a command that looks like all of it.
     """
-    found = rows(view, start, view.end)
+    found = rows_at_end(view, start)
     labels = [option.label for option in found.options]
     is_whole = start > 0 and not found.is_scrolled
     if not labels or not (_are_all(labels) if is_whole else all(map(_is_either, labels))):
@@ -226,6 +226,8 @@ def rows_at_end(view: Layout, start: int) -> Rows:
 def read_dialog(view: Layout, start: int) -> Question | None:
     """What the CLI itself asks: its words, and options that mostly only arrows reach."""
     found = rows(view, start, view.end)
+    if found.first >= 0 and not found.options:
+        return None
     options, first = (found.options, found.first) if found.options else _arrow_options(view, start)
     text = text_between(view, start, first if options else view.end)
     return Question("dialog", text, options=options) if text else None

@@ -43,33 +43,69 @@ class Rows(NamedTuple):
 
 
 NO_ROWS: Final = Rows((), -1, -1, -1)
+_Heads = list[tuple[int, re.Match[str]]]
 
 
 def rows(view: Layout, start: int, end: int) -> Rows:
-    """The numbered options between two lines. Their numbers follow each other; other numbers are text."""
-    heads: list[tuple[int, re.Match[str]]] = []
-    limit = end
-    for at in range(start, end):
-        line = view.lines[at]
-        if heads and (INNER_RULE.match(line) or _LEAVE_ROW.match(line)):
-            limit = at
-            break
-        found = _OPTION.match(line)
-        if found and (not heads or _follows(heads[-1][1], found)):
-            heads.append((at, found))
+    """Reads the last numbered list between two lines: a question or a command above it may hold one of its own.
+
+    A list that begins with another number than 1 is scrolled only where an arrow says so, or where the dialog is higher
+    than the screen. Elsewhere nobody knows what its numbers mean: then it has a place, but no options.
+    """
+    heads, limit = _last_list(view, start, end)
     if not heads:
         return NO_ROWS
     ends = [at for at, _ in heads[1:]] + [_end_of_block(view, heads[-1][0], limit)]
+    has_arrow = any((found[2] or "").startswith(("↑", "↓")) for _, found in heads)
+    is_scrolled = has_arrow or (heads[0][1][3] != "1" and view.dialog == 0)
+    if heads[0][1][3] != "1" and not is_scrolled:
+        return Rows((), heads[0][0], heads[-1][0], ends[-1])
     edge = _preview_column(view, heads[0][0], limit)
     options = tuple(
         _option(view, at, found, stop, edge) for (at, found), stop in zip(heads, ends, strict=True)
     )
-    is_scrolled = heads[0][1][3] != "1" or any((found[2] or "").startswith(("↑", "↓")) for _, found in heads)
     return Rows(_with_cursor(options, heads), heads[0][0], heads[-1][0], ends[-1], is_scrolled)
 
 
+def _last_list(view: Layout, start: int, end: int) -> tuple[_Heads, int]:
+    """Returns the rows of the last list whose numbers follow each other, and the line that ends it.
+
+    The row that leaves the dialog stands below a rule, and counts only where nothing else is there.
+    """
+    heads: _Heads = []
+    limit = end
+    is_open = False
+    for at in range(start, end):
+        line = view.lines[at]
+        found = _OPTION.match(line)
+        if INNER_RULE.match(line) or _LEAVE_ROW.match(line):
+            limit = at if is_open else limit
+            is_open = False
+        elif found is None:
+            is_open = is_open and _goes_on(view, at, heads)
+        elif is_open and _follows(heads[-1][1], found):
+            heads.append((at, found))
+        elif not heads or not (_is_inside(found, heads) or _CHAT.match(line)):
+            heads, limit, is_open = [(at, found)], end, True
+    return heads, limit
+
+
+def _goes_on(view: Layout, at: int, heads: _Heads) -> bool:
+    """Whether a line can stand between two options of a list: below one that fills its line, also a blank one."""
+    line = view.lines[at]
+    if not line.strip():
+        return len(view.lines[at - 1]) >= view.width
+    return len(line) - len(line.lstrip()) >= heads[-1][1].start(3)
+
+
+def _is_inside(found: re.Match[str], heads: _Heads) -> bool:
+    """Whether a number stands in the words of an option: they begin three columns behind its own."""
+    return found.start(3) >= heads[-1][1].start(3) + 3
+
+
 def _follows(one: re.Match[str], other: re.Match[str]) -> bool:
-    return int(other[3]) == int(one[3]) + 1 and abs(one.start(3) - other.start(3)) <= 1
+    is_next = int(other[3]) == int(one[3]) + 1 and abs(one.start(3) - other.start(3)) <= 1
+    return is_next and not (other[2] or "").startswith("↑")
 
 
 def _end_of_block(view: Layout, start: int, limit: int) -> int:

@@ -242,9 +242,9 @@ def _step_of_multiple(question: Question, answer: Answer) -> Step | Cannot | Non
         if answer.text and not question.typed:
             return _type(answer.text)
         return _LEAVE_FIELD
-    for position, option in enumerate(question.options, start=1):
+    for number, option in _numbered(question).items():
         is_wanted = (
-            bool(answer.text) and bool(question.typed) if option.is_free_text else position in answer.choices
+            bool(answer.text) and bool(question.typed) if option.is_free_text else number in answer.choices
         )
         if option.is_chosen != is_wanted:
             note = f"{'tick' if is_wanted else 'untick'} {option.label!r}"
@@ -257,7 +257,7 @@ def _step_of_multiple(question: Question, answer: Answer) -> Step | Cannot | Non
 
 def _step_of_permission(question: Question, answer: Answer, *, can_amend: bool) -> Step | Cannot:
     refusal = next(
-        (at for at, option in enumerate(question.options, start=1) if option.label.startswith("No")), 0
+        (number for number, option in _numbered(question).items() if option.label.startswith("No")), 0
     )
     choices = answer.choices or ((refusal,) if answer.text and refusal else ())
     if len(choices) != 1:
@@ -303,8 +303,13 @@ def _move(question: Question, wanted: Option) -> Step:
     return Step(f"go to {wanted.label!r}", keys=(key,))
 
 
+def _numbered(question: Question) -> dict[int, Option]:
+    """Returns the options by what `as_shown` counts them by: the digit before each, or its place where it has none."""
+    return {option.number or place: option for place, option in enumerate(question.options, start=1)}
+
+
 def _option(question: Question, choice: int) -> Option | None:
-    return question.options[choice - 1] if 1 <= choice <= len(question.options) else None
+    return _numbered(question).get(choice)
 
 
 def _plain_option(question: Question, choice: int) -> Option | None:
