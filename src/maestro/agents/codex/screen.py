@@ -208,11 +208,12 @@ def _left(view: Layout) -> Screen | None:
 
 
 RULES: Final = (
-    Rule("sign_in", _sign_in),
     Rule("question", _asked("question", dialogs.read_question)),
     Rule("unanswered", _asked("question", dialogs.read_unanswered)),
     Rule("approval", _asked("permission", dialogs.read_approval)),
     Rule("plan", _asked("plan", dialogs.read_plan)),
+    # Behind what a session asks: the model may have written the words with which it begins.
+    Rule("sign_in", _sign_in),
     *(Rule(name, _dialog_with(pattern)) for name, pattern in _DIALOGS.items()),
     Rule("dialog", _other_dialog),
     Rule("retrying", _retrying),
