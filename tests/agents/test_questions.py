@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maestro.agents.hooks import Hooked
 from maestro.agents.questions import (
     Answer,
     Option,
@@ -17,6 +20,9 @@ from maestro.agents.questions import (
     merged,
     settled,
 )
+from maestro.agents.registry import agent_named
+from maestro.agents.screen import captured
+from maestro.agents.terminal import Terminal
 
 HEARD = Question(
     "choice",
@@ -196,3 +202,76 @@ def test_any_two_sightings(one: Question, other: Question, exact: bool) -> None:
     for answer in (Answer(choices=(1,)), Answer(choices=(4,)), Answer(text="x"), Answer(parts=(Answer(),))):
         told = as_shown(answer, one, other)
         assert told is None or len(told.choices) == len(answer.choices)
+
+
+SCREENS = Path(__file__).parent / "screens"
+COMMANDS = {
+    "short": "touch notes.txt",
+    "long": " ".join(["echo", *(f"word{number:03}" for number in range(60)), "&& rm -rf /tmp/precious"]),
+    "multi": "\n".join([*(f"echo line {number}" for number in range(1, 31)), "rm -rf /tmp/precious"]),
+}
+
+
+def told_by_hook(agent: str, command: str) -> Question:
+    """A permission as the CLI's own hook tells it."""
+    hooked = agent_named(agent)
+    assert isinstance(hooked, Hooked)
+    payload = {"tool_name": "Bash", "tool_input": {"command": command, "description": "Do it"}}
+    question = hooked.read_hook("PermissionRequest", payload).question
+    assert question is not None
+    return question
+
+
+def on_screen(name: str) -> Question:
+    terminal = agent_named(name.split("/", maxsplit=1)[0])
+    assert isinstance(terminal, Terminal)
+    question = terminal.read_screen(captured((SCREENS / name).read_text())).question
+    assert question is not None
+    return question
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "claude/2.1.325/small_short_20x5.ansi",
+        "claude/2.1.325/small_short_40x10.ansi",
+        "claude/2.1.325/small_long_40x10.ansi",
+        "claude/2.1.325/small_multi_40x24.ansi",
+        "codex/0.166.0/small_short_20x5.ansi",
+        "codex/0.166.0/small_short_40x10.ansi",
+        "codex/0.166.0/small_multi_40x24.ansi",
+        "codex/0.166.0/small_long_80x24.ansi",
+    ],
+)
+def test_a_hooks_permission_is_known_again_on_a_small_screen(name: str) -> None:
+    """The screen words it otherwise, and tells nothing of what it is for; both in one tell all."""
+    heard = told_by_hook(name.split("/", maxsplit=1)[0], COMMANDS[name.split("_")[1]])
+    shown = on_screen(name)
+    assert shown.is_cut
+    assert is_same(heard, shown)
+    assert is_same(shown, heard)
+    both = merged(heard, shown, exact=False)
+    assert (both.detail, both.is_cut, both.unread) == (heard.detail, False, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("claude/2.1.325/14_permission_bash.txt", "touch /home/dev/ws/proj/made.txt && ls -la"),
+        ("codex/0.166.0/small_short_40x24.ansi", "touch notes.txt"),
+    ],
+)
+def test_a_screen_that_shows_all_of_it_is_of_no_other_command(name: str, command: str) -> None:
+    agent = name.split("/", maxsplit=1)[0]
+    assert is_same(told_by_hook(agent, command), on_screen(name))
+    assert not is_same(told_by_hook(agent, "rm -rf build"), on_screen(name))
+
+
+@pytest.mark.parametrize(
+    "name", ["claude/2.1.325/small_plan_40x10.ansi", "gemini/0.61.0/small_plan_80x10.ansi"]
+)
+def test_a_plan_is_known_again_on_a_small_screen(name: str) -> None:
+    """Its words are drawn otherwise than they were written."""
+    heard = Question("plan", "Would you like to proceed?", detail="# Plan\n\n1. **Create** a.txt")
+    assert is_same(heard, on_screen(name))
+    assert not is_same(told_by_hook("claude", "touch notes.txt"), on_screen(name))

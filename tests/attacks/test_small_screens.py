@@ -74,9 +74,9 @@ def shrink(stage: Stage, session: str) -> str:
     return left
 
 
-def asked_when_small(stage: Stage, name: str, imitate: str) -> tuple[str, str]:
+def asked_when_small(stage: Stage, name: str, imitate: str, **rest: Any) -> tuple[str, str]:
     """A session of ours that asks in a small pane; its id, and the shape of its window."""
-    session = stage.spawn(name, READY, {"wait": True}, MAY, imitate=imitate)
+    session = stage.spawn(name, READY, {"wait": True}, MAY, imitate=imitate, **rest)
     left = shrink(stage, session)
     stage.queued(session, "go")
     until(lambda: stage.explain(session)["question"], lambda: stage.screen(session))
@@ -101,7 +101,8 @@ def until_left_as_it_was(stage: Stage, session: str, left: str) -> None:
 
 @pytest.mark.parametrize("imitate", CLIS)
 def test_a_pane_of_ours_is_read_whole_answered_and_left_as_it_was(stage: Stage, imitate: str) -> None:
-    session, left = asked_when_small(stage, f"small-{imitate}", imitate)
+    """Without hooks: what it is for is told by its screen alone."""
+    session, left = asked_when_small(stage, f"small-{imitate}", imitate, hookless=True)
     asked = question(stage, session)
     assert "".join(asked["detail"].split()) == "".join(COMMAND.split())
     assert asked["options"][-1]["label"].startswith("No")
@@ -175,7 +176,9 @@ def test_tmux_gives_the_room_back_when_the_daemon_was_killed(stage: Stage) -> No
 
 # Pure.
 
-ASKED = Question("permission", "May it?", (Option("Yes", number=1), Option("No", number=2)), detail=COMMAND)
+ASKED = Question(
+    "permission", "May it use Bash?", (Option("Yes", number=1), Option("No", number=2)), detail=COMMAND
+)
 REST = cut(Question("permission", "May it?", (Option("Yes", number=1),), detail="echo"))
 
 
@@ -219,7 +222,8 @@ def test_a_part_says_nothing_of_what_it_is_for_and_gives_way_to_the_whole() -> N
             "",
             False,
         )
-    assert not is_same(ASKED, cut(Question("permission", "Shall it?")))
+    assert not is_same(ASKED, cut(Question("plan", "May it?")))
+    assert not is_same(Question("choice", "Which one?"), cut(Question("choice", "Which other?")))
 
 
 @pytest.mark.parametrize("kind", ["plan", "permission"])

@@ -168,7 +168,11 @@ def _may_be_rest(known: Question, seen: Question) -> bool:
     kinds = {known.kind, seen.kind}
     if len(kinds) > 1 and "dialog" not in kinds and not kinds <= _ASKED:
         return False
-    pairs = ((known.text, seen.text), (known.detail, seen.detail))
+    if kinds == {"plan"}:
+        return True
+    pairs = [(known.detail, seen.detail)]
+    if kinds != {"permission"}:  # a hook words one as no screen does
+        pairs.append((known.text, seen.text))
     return all(_is_part(squashed(one), squashed(other)) for one, other in pairs)
 
 

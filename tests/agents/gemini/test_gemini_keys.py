@@ -216,3 +216,16 @@ def test_a_prompt_in_the_log_was_taken() -> None:
     prompts = [taken for line in log.read_bytes().splitlines() if (taken := ADAPTER.taken(line))]
     assert {"make the file", "ask multi", "trigger 500"} <= set(prompts)
     assert ADAPTER.taken(b"no record") is None
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_an_ellipsis_breaks_an_option_off_only_at_the_edge(*, is_cut: bool) -> None:
+    lines = (SCREENS / "10_ask.txt").read_text().split("\n")
+    at = next(number for number, line in enumerate(lines) if "1.  PostgreSQL" in line)
+    room = len(lines[at]) - 2
+    words = "│ ● 1.  Postgres"
+    lines[at] = (f"{words:s<{room - 1}}…" if is_cut else f"{words}…").ljust(room) + " │"
+    question = ADAPTER.read_screen(captured("\n".join(lines))).question
+    assert question is not None
+    assert question.options[0].label.endswith("s…")
+    assert (question.is_cut, bool(question.unread)) == (is_cut, is_cut)

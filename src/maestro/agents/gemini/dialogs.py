@@ -119,9 +119,14 @@ def hints(rows: Sequence[Row]) -> str:
 
 def _has_hidden(rows: Sequence[Row]) -> bool:
     """Whether the dialog says that it has no room for some lines, or breaks the words of an option off."""
-    found = read_options(rows)
-    is_broken = any(option.label.endswith("…") for option in found.options)
+    is_broken = any(map(_breaks_off, rows[read_options(rows).first :]))
     return is_broken or any(map(_NO_ROOM.match, (row.text for row in rows)))
+
+
+def _breaks_off(row: Row) -> bool:
+    """Whether an option's words go on beyond the edge; elsewhere an ellipsis is one of them."""
+    found = _OPTION.match(row.text)
+    return found is not None and row.is_full and found["label"].removesuffix(" ✓").endswith("…")
 
 
 def read_question(view: Layout) -> Question | None:

@@ -18,6 +18,7 @@ _TOP: Final = re.compile(r" ?╭─+╮$")
 _BOTTOM: Final = re.compile(r" ?╰─+╯$")
 _NOTICES: Final = ("⚠ ", "\N{INFORMATION SOURCE} ")
 _MOST_FOOTER_LINES: Final = 6
+_WIDEST_GAP: Final = 2  # before the right edge: the frame's own, and half of a wide letter that had no room
 
 
 class Row(NamedTuple):
@@ -26,6 +27,7 @@ class Row(NamedTuple):
     text: str
     line: int
     column: int  # where the text begins on the screen
+    is_full: bool = False  # it reaches the frame's right edge
 
 
 class Layout(NamedTuple):
@@ -97,8 +99,9 @@ def _frame(lines: Sequence[str]) -> tuple[int, tuple[Row, ...]]:
 
 
 def _row(line: str, at: int, margin: int) -> Row:
-    text = line[margin + 2 :]
-    return Row((text.removesuffix("│")).rstrip(), at, margin + 2)
+    inside = line[margin + 2 :].removesuffix("│")
+    text = inside.rstrip()
+    return Row(text, at, margin + 2, is_full=len(inside) - len(text) <= _WIDEST_GAP)
 
 
 def said_before(lines: Sequence[str], top: int) -> str:
