@@ -7,6 +7,7 @@ capture-pane -e -p` printed it then, and the cursor.
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from maestro.agents import shown
 from maestro.agents.registry import terminal_named
 from maestro.agents.screen import captured
 from maestro.agents.shown import folded, is_drawn_whole, shows
-from maestro.agents.terminal import EmptiesBox, Terminal
+from maestro.agents.terminal import EmptiesBox, Terminal, holds
 
 RECORDED: dict[str, dict[str, Any]] = {
     path.stem: json.loads(path.read_text())
@@ -163,3 +164,30 @@ def test_plain_letters_need_no_closer_look() -> None:
         letter = chr(code)
         if shown._LETTERS.fullmatch(letter):
             assert shown._drawn(letter) == letter, hex(code)
+
+
+@pytest.mark.parametrize(
+    ("seen", "text", "is_ours"),
+    [
+        ("fix it Coex", "fix it \U0001faea\U0001faea", True),  # what the box suggested before
+        ("Coexfix it", "\U0001faea\U0001faeafix it", True),
+        ("fix itt", "\U0001faeafix it", True),  # the gap is closed, and leaves a letter at the end
+        ("fix it please now!", "fix it \U0001faea\U0001faea\U0001faea", False),
+        ("rm -rf /", "\U0001faea\U0001faea", False),
+        ("fix it Coexnow", "fix it \U0001faea\U0001faea", False),
+        ("fix", "fix it \U0001faea", False),
+        ("fax it", "fix it \U0001faea", False),
+    ],
+)
+def test_gaps_hold_as_much_as_was_drawn_there_and_no_more(seen: str, text: str, *, is_ours: bool) -> None:
+    assert shows(seen, text) is is_ours
+    assert holds(seen, text) is is_ours
+
+
+@given(st.text("ab", max_size=8), st.text("ab\U0001faea", max_size=8))
+def test_gaps_are_filled_as_a_pattern_would_fill_them(seen: str, text: str) -> None:
+    pattern = "".join(".{0,2}" if one == "\U0001faea" else one for one in text) + ".*"
+    gaps = text.count("\U0001faea")
+    has_room = len(seen) <= len(text) - gaps + 2 * gaps
+    is_filled = gaps > 0 and has_room and re.fullmatch(pattern, seen) is not None
+    assert shows(seen, text) is (is_filled or seen == text.replace("\U0001faea", ""))

@@ -61,15 +61,23 @@ def _without_symbols(text: str) -> str:
 
 
 def _fills(seen: str, wanted: str) -> bool:
-    """Whether every gap can be filled with what stood there before. Gaps that a CLI closes leave as much at the end."""
-    places = {0}
+    """Whether every gap can be filled with what stood there before. Gaps that a CLI closes leave as much at the end; more
+    than that was typed by somebody."""
+    gaps = wanted.count(_GAP)
+    if not len(wanted) - gaps <= len(seen) <= len(wanted) - gaps + gaps * _WIDEST:
+        return False
+    found: dict[str, int] = {}
+    for at, character in enumerate(seen):
+        found[character] = found.get(character, 0) | 1 << at
+    # A bit for every place up to which `seen` may be what is wanted.
+    places, all_places = 1, (2 << len(seen)) - 1
     for character in wanted:
         if character == _GAP:
-            places = {place + more for place in places for more in range(_WIDEST + 1)}
+            for _ in range(_WIDEST):
+                places |= places << 1 & all_places
         else:
-            places = {place + 1 for place in places if seen[place : place + 1] == character}
-    left = wanted.count(_GAP) * _WIDEST
-    return any(0 <= len(seen) - place <= left for place in places)
+            places = (places & found.get(character, 0)) << 1
+    return places != 0
 
 
 @lru_cache(maxsize=32)
@@ -78,13 +86,13 @@ def _with_gaps(text: str) -> str:
 
 
 def _drawn(word: str) -> str:
-    cells: list[str] = []
+    cells: list[list[str]] = []
     for character in word:
         if cells and (_joins(character) or _is_joined(cells[-1], character)):
-            cells[-1] += character
+            cells[-1].append(character)
         else:
-            cells.append(character)
-    return normalize("NFC", "".join(_surely_drawn(cell) for cell in cells))
+            cells.append([character])
+    return normalize("NFC", "".join(_surely_drawn("".join(cell)) for cell in cells))
 
 
 def _joins(character: str) -> bool:
@@ -92,9 +100,9 @@ def _joins(character: str) -> bool:
     return category(character) in _JOINING or _SKIN_TONES.match(character) is not None
 
 
-def _is_joined(cell: str, character: str) -> bool:
+def _is_joined(cell: list[str], character: str) -> bool:
     """Whether a joiner makes one emoji of both; letters that it joins stay letters."""
-    return cell.endswith(_JOINER) and category(character) == "So" == category(cell[0])
+    return cell[-1] == _JOINER and category(character) == "So" == category(cell[0])
 
 
 def _surely_drawn(cell: str) -> str:
