@@ -24,14 +24,15 @@ _SPAN = re.compile(
     re.IGNORECASE,
 )
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([dhms])", re.IGNORECASE)
-_CLOCK = re.compile(
-    r"(?:resets?|try again|available)\s+(?:again\s+)?(?:at\s+)?(\d{1,2})(?::(\d\d))?\s*([ap]\.?m\b\.?)?"
-    r"(?:\s*\(([A-Za-z_]+(?:/[A-Za-z_+-]+)*)\))?",
-    re.IGNORECASE,
+_WHEN = r"(?:resets?|try again|available)\s+(?:again\s+)?(?:(?:at|on)\s+)?"
+_TIME = (
+    r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?\s*(?P<half>[ap]\.?m\b\.?)?"
+    r"(?:\s*\((?P<zone>[A-Za-z_]+(?:/[A-Za-z_+-]+)*)\))?"
 )
+_CLOCK = re.compile(_WHEN + _TIME, re.IGNORECASE)
 _DATE = re.compile(
-    r"(?:resets?|try again|available)\s+(?:again\s+)?(?:at|on)?\s*([A-Z][a-z]{2})[a-z]*\.?\s+(\d{1,2})(?:st|nd|rd|th)?"
-    r"(?:,?\s+(\d{4}))?(?:,|\s+at)?\s+(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b",
+    _WHEN + r"(?P<month>[A-Z][a-z]{2})[a-z]*\.?\s+(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+    r"(?:,?\s+(?P<year>\d{4}))?(?:,|\s+at)?\s+" + _TIME,
     re.IGNORECASE,
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -69,19 +70,17 @@ def resets_at(text: str, said_at: int) -> int | None:
 
 
 def _date(found: re.Match[str], said_at: int) -> int | None:
-    """A day that is named, in this machine's zone; without its year, the next such day."""
-    said = datetime.fromtimestamp(said_at / 1000, UTC).astimezone()
-    name, day, year, hour, minute, half = found.groups()
-    if name.lower() not in _MONTHS:
+    """A day that is named; without its year, the next such day."""
+    zone, time = _zone(found["zone"]), _time(found)
+    said = datetime.fromtimestamp(said_at / 1000, UTC).astimezone(zone)
+    name, year = found["month"].lower(), found["year"]
+    if name not in _MONTHS or time is None:
         return None
     try:
         when = datetime(
-            int(year or said.year),
-            _MONTHS.index(name.lower()) + 1,
-            int(day),
-            int(hour) % 12 + (12 if half.lower() == "p" else 0),
-            int(minute or 0),
-        ).astimezone()
+            int(year or said.year), _MONTHS.index(name) + 1, int(found["day"]), *time, tzinfo=zone
+        )
+        when = when if zone else when.astimezone()
         if year is None and when < said - _DAY:
             when = when.replace(year=when.year + 1)
     except ValueError:
@@ -90,17 +89,23 @@ def _date(found: re.Match[str], said_at: int) -> int | None:
 
 
 def _next_clock_time(found: re.Match[str], said_at: int) -> int | None:
-    hour, minute = int(found[1]), int(found[2] or 0)
-    half = (found[3] or "").lower()[:1]
-    if not half and found[2] is None:
+    time = _time(found)
+    if time is None:
+        return None
+    said = datetime.fromtimestamp(said_at / 1000, UTC).astimezone(_zone(found["zone"]))
+    when = said.replace(hour=time[0], minute=time[1], second=0, microsecond=0)
+    return round((when if when > said else when + _DAY).timestamp() * 1000)
+
+
+def _time(found: re.Match[str]) -> tuple[int, int] | None:
+    """The hour and the minute; a number alone is no time."""
+    hour, minute = int(found["hour"]), int(found["minute"] or 0)
+    half = (found["half"] or "").lower()[:1]
+    if not half and found["minute"] is None:
         return None
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-    if hour > 23 or minute > 59:
-        return None
-    said = datetime.fromtimestamp(said_at / 1000, UTC).astimezone(_zone(found[4]))
-    when = said.replace(hour=hour, minute=minute, second=0, microsecond=0)
-    return round((when if when > said else when + _DAY).timestamp() * 1000)
+    return (hour, minute) if hour <= 23 and minute <= 59 else None
 
 
 def _zone(name: str | None) -> tzinfo | None:
