@@ -104,6 +104,8 @@ def test_what_codex_holds_open(path: str, held: str) -> None:
         ("claude", f"claude --resume {CLAUDE_ID}", CLAUDE_ID),
         ("claude", f"claude --session-id={CLAUDE_ID} --model x", CLAUDE_ID),
         ("claude", "claude --resume --model x", ""),
+        ("claude", f"claude --resume {CLAUDE_ID} --fork-session", ""),
+        ("claude", f"claude --fork-session -r {CLAUDE_ID}", ""),
         ("codex", f"codex resume --no-daemon {CODEX_ID}", CODEX_ID),
         ("codex", "codex resume --last", ""),
         ("codex", f"codex {CODEX_ID}", ""),

@@ -110,9 +110,10 @@ def version_in(text: str) -> str:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """Returns a version in a form that compares; an unknown one is older than all."""
+    """Returns a version in a form that compares, of three numbers or more; an unknown one is older than all."""
     found = _NUMBER.match(version)
-    return tuple(map(int, found[0].split("."))) if found else ()
+    told = tuple(map(int, found[0].split("."))) if found else ()
+    return (*told, *(0,) * (3 - len(told))) if told else ()
 
 
 def outlook(recorded: Sequence[Recorded], version: str) -> Outlook | None:

@@ -34,7 +34,8 @@ class Origins:
         return ""
 
     def named_session(self, argv: Sequence[str]) -> str:
-        return word_after(argv, "--session-id", "--resume", "-r")
+        # A fork goes on from the session that is named, in one of its own.
+        return "" if "--fork-session" in argv else word_after(argv, "--session-id", "--resume", "-r")
 
     def shown_prompts(self, capture: Capture) -> tuple[str, ...]:
         view = layout(capture)
