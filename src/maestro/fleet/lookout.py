@@ -46,7 +46,7 @@ _log = structlog.get_logger("lookout")
 
 _DRAW_SECONDS: Final = 0.05
 _TITLE_SECONDS: Final = 1.5
-_NEXT_SECONDS: Final = 0.5
+_NEXT_SECONDS: Final = 1.5
 # How often, and how many times, an agent is looked at again that seems idle and has not answered yet.
 _OWED_SECONDS: Final = 0.2
 _OWED_LOOKS: Final = 150
