@@ -20,7 +20,7 @@ from maestro.coordinate.attention import (
     troubles,
 )
 from maestro.ledger.facts import Progress, Task, TaskStatus
-from maestro.observe.digest import Digest, Entry, Metrics, Source
+from maestro.observe.digest import Digest, Entry, Metrics, Source, with_screen
 from maestro.observe.status import Status
 from maestro.observe.stuck import Stuck, StuckKind
 
@@ -231,6 +231,37 @@ def test_what_is_done(trouble: Trouble, past: Past, settings: dict[str, Any], mo
     assert response.move == move
     assert words in response.reason
     assert response.text == {"help": HELP, "resume": RESUME}.get(move, "")
+
+
+IN_TWENTY = Screen("limit", evidence="■ You've hit your usage limit. Try again in 20 minutes.")
+AT_THREE = Screen("limit", evidence="■ You've hit your usage limit. Try again at 3:00 PM.")
+AT_STAMP = Screen("limit", evidence="■ You've hit your usage limit. It resets at 2027-01-15T09:00:00Z.")
+
+
+def by_screen(screen: Screen, hours: float, *, seen: Digest | None = None) -> tuple[str, str]:
+    """What is done, and advised, so long after the last record of a limit that only the screen tells of."""
+    now = WROTE + round(hours * 3_600_000)
+    told = with_screen(seen or digest(), screen, now)
+    assert told.stuck is not None
+    [trouble] = found(told, screen=screen, now=now)
+    return respond(trouble, Past(), policy(on_limit="resume"), now).move, told.stuck.remedy
+
+
+@pytest.mark.parametrize("screen", [IN_TWENTY, AT_THREE, AT_STAMP])
+def test_a_limit_that_only_the_screen_tells_of_ends_when_it_says(screen: Screen) -> None:
+    assert by_screen(screen, 0.1)[0] == "wait"
+    assert by_screen(screen, 0.1)[1].startswith("Wait for the reset")
+    for later_on in (24.1, 72.0):
+        assert by_screen(screen, later_on) == ("resume", "The limit is over: prompt it to go on.")
+
+
+def test_a_limit_that_counts_from_an_unknown_time_is_the_humans() -> None:
+    """Nothing tells when it was said: it would end in twenty minutes for ever."""
+    unseen = digest(entries=(), last=None)
+    for screen in (IN_TWENTY, AT_THREE):
+        assert by_screen(screen, 1, seen=unseen)[0] == "escalate"
+    assert by_screen(AT_STAMP, 0, seen=unseen)[0] == "wait"
+    assert by_screen(AT_STAMP, 48, seen=unseen)[0] == "resume"
 
 
 def test_waiting_says_nothing() -> None:

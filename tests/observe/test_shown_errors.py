@@ -50,7 +50,7 @@ def test_a_retry_is_in_the_digest(name: str, words: str, remedy: str) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "remedy"),
     [
-        ("codex/0.166.0/limit.ansi", "limit", "Wait for the reset"),
+        ("codex/0.166.0/limit.ansi", "limit", "The limit is over"),
         ("codex/0.166.0/limit_rate.ansi", "limit", "Wait for the reset"),
         ("codex/0.166.0/error_401.ansi", "api_errors", "log in"),
         ("gemini/0.61.0/error_401.ansi", "api_errors", "log in"),

@@ -118,7 +118,9 @@ def with_screen(told: Digest, screen: Screen, now: int) -> Digest:
     if is_retry:
         stuck = retrying(words, silent, calls)
     else:
-        stuck = stopped(said, now, silent, calls, limited=screen.state == "limit")
+        # The agent said it after its last record, and wrote nothing since.
+        said_at = told.last_activity_timestamp
+        stuck = stopped(said, said_at, now, silent, calls, limited=screen.state == "limit")
     last = told.entries[-1:]
     entry = Entry(now, words, "system", is_first_sentence=False)
     return msgspec.structs.replace(

@@ -19,6 +19,7 @@ WEDGED_AFTER: Final = 10 * 60_000
 UNANSWERED_AFTER: Final = 30_000
 UNNOTICED_AFTER: Final = 60_000
 _LAST_WORDS: Final = 400
+_DAY: Final = 24 * 3_600_000
 
 _WORKING: Final = frozenset({"working", "thinking", "retrying", "background"})
 AT_REST: Final = frozenset({"finished", "interrupted"})
@@ -104,11 +105,15 @@ def _limit(case: Case) -> Stuck | None:
     if said is None or not is_limit(said.text):
         return None
     when = resets_at(said.text, said.at if said.at is not None else case.now)
-    if when is not None and when <= case.now:
-        remedy = "The limit is over: prompt it to go on."
-    else:
-        remedy = "Wait for the reset, or go on with another model or account."
-    return case.stuck("limit", f"Limit reached: {shown(said.text)}", remedy, resets=when)
+    return case.stuck(
+        "limit", f"Limit reached: {shown(said.text)}", _limit_remedy(when, case.now), resets=when
+    )
+
+
+def _limit_remedy(resets: int | None, now: int) -> str:
+    if resets is not None and resets <= now:
+        return "The limit is over: prompt it to go on."
+    return "Wait for the reset, or go on with another model or account."
 
 
 def _repeated_errors(case: Case) -> Stuck | None:
@@ -134,12 +139,14 @@ def retrying(words: str, silent: int, calls: int) -> Stuck:
     return Stuck("api_errors", f"Tries again after an API error: {words}", words, remedy, silent, calls)
 
 
-def stopped(said: str, said_at: int, silent: int, calls: int, *, limited: bool) -> Stuck:
+def stopped(said: str, said_at: int | None, now: int, silent: int, calls: int, *, limited: bool) -> Stuck:
     """An error or a limit that ended a turn, in the words of a screen whose transcript does not tell of it."""
     words = shown(said)
     if limited:
-        remedy = "Wait for the reset, or go on with another model or account."
-        resets = resets_at(said, said_at)
+        resets = resets_at(said, now if said_at is None else said_at)
+        if said_at is None and resets != resets_at(said, now - _DAY):
+            resets = None  # it counts from when that was said, which is unknown
+        remedy = _limit_remedy(resets, now)
         return Stuck("limit", f"Limit reached: {words}", words, remedy, silent, calls, resets)
     return Stuck("api_errors", "Stopped by an API error", words, _remedy(words), silent, calls)
 
