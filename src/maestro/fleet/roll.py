@@ -287,7 +287,15 @@ class Roll(Fleets):
         session = self.journal.read(lambda c: sessions.get_session(c, session_id))
         terminal = terminal_named(session.agent)
         sent = self.journal.read(lambda c: prompts.list_prompts(c, session_id)) if terminal else []
-        return left_in_queue(terminal, self.transcript_of(session), sent) if terminal and sent else []
+        if terminal is None or not sent:
+            return []
+        path = self.transcript_of(session)
+        if session.mode is None:
+            if path is None:
+                return []  # which transcript is its own is unknown, not whether it has one
+            # Each was measured by the transcript that was taken for its own at that time.
+            sent = [prompt.model_copy(update={"transcript_size": None}) for prompt in sent]
+        return left_in_queue(terminal, path, sent)
 
     async def _write(self, actor: Actor, work: Callable[[Change], str]) -> None:
         await asyncio.to_thread(self.journal.write, actor, work)

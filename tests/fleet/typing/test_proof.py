@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,14 @@ from maestro.fleet.proof import (
     size_of,
     taken_since,
 )
-from maestro.ledger.facts import Prompt
+from maestro.fleet.roll import Roll
+from maestro.home import Home
+from maestro.ledger import prompts, sessions
+from maestro.ledger.database import open_database
+from maestro.ledger.facts import Place, Prompt
+from maestro.ledger.journal import Change, Journal
 from maestro.ledger.prompts import shown
+from maestro.ledger.roles import HUMAN
 
 
 @pytest.mark.parametrize(
@@ -200,3 +207,51 @@ def test_a_secret_in_a_prompt_hides_nothing_of_this(tmp_path: Path) -> None:
     assert left_in_queue(terminal, path, [sent(text)]) == [sent(text)]
     path.write_bytes(queue("enqueue", typed) + line(typed))
     assert left_in_queue(terminal, path, [sent(text)]) == []
+
+
+class Ended:
+    """A pane of a person's own tmux that is gone, with the prompts that its Codex had queued."""
+
+    def __init__(self, place: Path, *typed: str, sizes: int) -> None:
+        self.journal = Journal(open_database(f"sqlite+pysqlite:///{place}/l.db"), "host_T", lambda: 1)
+        self._place = place
+        self._typed, self._sizes = typed, sizes
+        self.session = self.journal.write(HUMAN, self._begin)
+
+    def _begin(self, change: Change) -> str:
+        session = sessions.adopt_session(
+            change, agent="codex", transcript_id="unknown", transcript_path=None, cwd=str(self._place),
+            project=None, name="theirs",
+        )  # fmt: skip
+        gone = Place(
+            fleet="gone", label="x", pane_id="%0", pane_pid=2**22, server_pid=2**22, server_started=1
+        )
+        sessions.place_session(change, session, gone, None)
+        for text in self._typed:
+            prompt = prompts.enqueue(change, session, text, kind="prompt")
+            prompts.move(change, prompt, "typing", transcript_size=self._sizes)
+            prompts.move(change, prompt, "submitted", evidence=[QUEUED])
+        return session
+
+    def states(self, transcript: Path | None) -> list[str]:
+        """What became of each prompt when the end is noticed."""
+        roll = Roll(self.journal, Home(str(self._place)), lambda _session: transcript)
+        asyncio.run(roll.settle_fleet("gone"))
+        assert self.journal.read(lambda c: sessions.get_session(c, self.session)).ended_at is not None
+        found = self.journal.read(lambda c: prompts.list_prompts(c, self.session))
+        self.journal.engine.dispose()
+        return [one.state for one in found]
+
+
+def test_in_a_persons_pane_an_unknown_transcript_shows_no_loss(place: Path) -> None:
+    ended = Ended(place, "answered yesterday", "and this one too", sizes=0)
+    assert ended.states(None) == ["submitted", "submitted"]
+
+
+def test_in_a_persons_pane_a_size_may_be_of_another_transcript(place: Path) -> None:
+    got = {"timestamp": "2026-11-15T12:00:00Z", "type": "event_msg", "payload": {
+        "type": "item_completed", "item": {"type": "UserMessage", "content": [{"text": "taken"}]}}}  # fmt: skip
+    log = place / "rollout.jsonl"
+    log.write_text(json.dumps(got) + "\n" + json.dumps({"type": "other"}) + "\n")
+    ended = Ended(place, "taken", "left behind", sizes=log.stat().st_size - 1)
+    assert ended.states(log) == ["submitted", "failed"]
