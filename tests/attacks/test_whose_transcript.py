@@ -173,6 +173,33 @@ def test_another_agent_in_the_same_pane_does_not_inherit_the_log(stage: Stage) -
     until_said(stage, session, "This pane answers: second agent, speak")
 
 
+def test_a_home_that_only_the_agent_was_given(stage: Stage) -> None:
+    """Neither the pane's shell nor the daemon knows the variable; a client that sends its own is not refused."""
+    cwd = stage.maestro.cwd / "shared"
+    cwd.mkdir()
+    home = stage.place / "other-home"
+    words = [
+        *AGENT,
+        "--script",
+        stage.script({"say": "My log is elsewhere."}, *ANSWERS),
+        "--prompt",
+        "Begin there",
+    ]
+    pane = stage.tmux("new-session", "-d", "-x", "150", "-y", "40", "-P", "-F", "#{pane_id}", "-c", str(cwd),
+                      "bash", "--norc", "-i").strip()  # fmt: skip
+    typed(stage, pane, f"CLAUDE_CONFIG_DIR={home} {shlex.join(words)}")
+    until_shown(stage, pane, "My log is elsewhere.")
+    body = {
+        "socket": stage.own_socket,
+        "paneId": pane,
+        "agent": "scripted",
+        "environment": {"HOME": "/nowhere"},
+    }
+    session = str(stage.maestro.daemon.call("POST", "/api/sessions/adopt-pane", body, timeout=120)["id"])
+    until_said(stage, session, "My log is elsewhere.")
+    assert stage.show(session)["transcriptPath"].startswith(f"{home}/")
+
+
 @pytest.mark.more
 def test_a_file_that_was_replaced_is_looked_at_anew(stage: Stage) -> None:
     pane = started(stage, {"say": "My own words are these."}, *ANSWERS, prompt="Say your words")

@@ -98,11 +98,7 @@ def _adopt_pane(arguments: Namespace) -> Any:
         raise errors.InvalidInput(
             "In which tmux?", hint="Run this inside it, or give its socket: --tmux-socket PATH"
         )
-    body: dict[str, Any] = {
-        "socket": os.path.abspath(socket),
-        "paneId": arguments.pane,
-        "environment": _agents_environment(),
-    }
+    body: dict[str, Any] = {"socket": os.path.abspath(socket), "paneId": arguments.pane}
     chosen = {"agent": arguments.agent, "name": arguments.name, "projectId": arguments.project}
     body |= {name: value for name, value in chosen.items() if value}
     return Daemon(os.environ).call("POST", "/api/sessions/adopt-pane", body, timeout=120)

@@ -80,27 +80,32 @@ def is_alone(terminal: Terminal | None, pid: int, cwd: str) -> bool:
     return True
 
 
-def environment_of(session: Session) -> dict[str, str]:
-    """Returns the variables that say where the agent in the pane keeps its things."""
+def environment_of(session: Session, found: Running | None) -> dict[str, str]:
+    """Returns the variables that say where the agent in the pane keeps its things.
+
+    Its shell may have set them after it was started: the agent's own process tells first.
+    """
     env = {**os.environ, **session.environment}
-    if session.place is not None:
-        for name in ("HOME", *agent_named(session.agent).home_variables):
-            value = processes.variable(session.place.pane_pid, name)
-            if value is not None:
-                env[name] = value
+    pids = [found.pid] if found else []
+    pids += [session.place.pane_pid] if session.place else []
+    for name in ("HOME", *agent_named(session.agent).home_variables):
+        values = (processes.variable(pid, name) for pid in pids)
+        value = next((one for one in values if one is not None), None)
+        if value is not None:
+            env[name] = value
     return env
 
 
-def possible_logs(session: Session, process: Process) -> list[Transcript]:
+def possible_logs(session: Session, process: Process, found: Running | None) -> list[Transcript]:
     """Lists the transcripts of its folder that were written since its process started, or that the process names."""
     since = (process.started or 0) - _SLACK
     own = {process.named, *process.held}
-    found = [
+    logs = [
         log
-        for log in agent_named(session.agent).transcripts(environment_of(session), process.cwd)
+        for log in agent_named(session.agent).transcripts(environment_of(session, found), process.cwd)
         if log.modified >= since or log.session_id in own
     ]
-    return sorted(found, key=lambda log: log.modified)[-_NEWEST:]
+    return sorted(logs, key=lambda log: log.modified)[-_NEWEST:]
 
 
 def shown_by(agent: Agent, sight: Sight | None) -> Shown:

@@ -87,9 +87,9 @@ class Logs:
         with self._deciding:
             found = evidence.running(session)
             process = evidence.process_of(session, found)
-            env = evidence.environment_of(session)
+            env = evidence.environment_of(session, found)
             log = Path(path) if path else agent_named(session.agent).locate(transcript_id, process.cwd, env)
-            logs = evidence.possible_logs(session, process)
+            logs = evidence.possible_logs(session, process, found)
             self._keep(session, Owned(log, transcript_id, _HOOK_TOLD), logs, found, process.held)
 
     def _is_adopted(self, session: Session) -> bool:
@@ -112,7 +112,7 @@ class Logs:
             # Whoever has the terminal now is no agent: nothing new is written.
             return known.owned if known and known.owned.path else _last_of(session)
         process = evidence.process_of(session, found)
-        logs = evidence.possible_logs(session, process)
+        logs = evidence.possible_logs(session, process, found)
         if known is not None and _is_undoubted(known, logs, process):
             self._known[session.id] = known._replace(looked=time.monotonic())
             return known.owned
@@ -212,8 +212,9 @@ class Logs:
             return None
 
         def work() -> Lengths:
-            process = evidence.process_of(session, evidence.running(session))
-            return {log.path: log.size for log in evidence.possible_logs(session, process)}
+            found = evidence.running(session)
+            process = evidence.process_of(session, found)
+            return {log.path: log.size for log in evidence.possible_logs(session, process, found)}
 
         return await asyncio.to_thread(work)
 
@@ -229,7 +230,7 @@ class Logs:
         found = evidence.running(session)
         process = evidence.process_of(session, found)
         agent, owners = agent_named(session.agent), self._owners(session)
-        logs = evidence.possible_logs(session, process)
+        logs = evidence.possible_logs(session, process, found)
         takers = []
         for log in logs:
             length = before.get(log.path, 0)

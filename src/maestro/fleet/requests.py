@@ -47,7 +47,8 @@ class AdoptPane(Fact):
     agent: Id | None = None
     name: Name | None = None
     project_id: Id | None = None
-    environment: CallerEnvironment = Field(default_factory=dict)
+    # Accepted from older clients, and not used: the agent's own process tells its variables.
+    environment: CallerEnvironment = Field(default_factory=dict, deprecated=True)
 
 
 class Up(Fact):
