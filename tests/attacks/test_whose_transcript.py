@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
@@ -198,6 +199,33 @@ def test_a_home_that_only_the_agent_was_given(stage: Stage) -> None:
     session = str(stage.maestro.daemon.call("POST", "/api/sessions/adopt-pane", body, timeout=120)["id"])
     until_said(stage, session, "My log is elsewhere.")
     assert stage.show(session)["transcriptPath"].startswith(f"{home}/")
+
+
+def test_what_is_resumed_in_another_pane_goes_with_its_process(stage: Stage) -> None:
+    """A stand-in for Codex, which keeps its rollout open; the pane that it was resumed from has a shell in front."""
+    home = stage.place / f"codex-{uuid4()}"
+    log = home / "sessions/2026/11/17" / f"rollout-2026-11-17T10-00-00-{uuid4()}.jsonl"
+    log.parent.mkdir(parents=True)
+    first = {"type": "session_meta", "timestamp": "2026-11-17T10:00:00Z", "payload": {"cwd": str(stage.maestro.cwd), "source": "cli"}}  # fmt: skip
+    log.write_text(json.dumps(first) + "\n")
+    panes, sessions = [], []
+    for place in (("new-session", "-d", "-x", "150", "-y", "40"), ("new-window", "-d")):
+        words = ("-P", "-F", "#{pane_id}", "-c", str(stage.maestro.cwd), "bash", "--norc", "-i")
+        panes.append(stage.tmux(*place, *words).strip())
+    for pane in panes:
+        typed(stage, pane, f"(CODEX_HOME={home} exec -a codex cat >> {log})")
+        until(lambda pane=pane: in_front(stage, pane) == "codex", lambda pane=pane: stage.screen(pane))
+        body = {"socket": stage.own_socket, "paneId": pane, "agent": "codex"}
+        sessions.append(
+            str(stage.maestro.daemon.call("POST", "/api/sessions/adopt-pane", body, timeout=120)["id"])
+        )
+    rows = [stage.show(one)["transcriptPath"] for one in sessions]
+    assert rows == [str(log), None], "while both have it open, it stays with the one that had it first"
+    stage.tmux("send-keys", "-t", panes[0], "C-d")
+    until(lambda: in_front(stage, panes[0]) == "bash", lambda: stage.screen(panes[0]))
+    assert digest(stage, sessions[1])["unknownTranscript"] == ""
+    assert "unknown" in digest(stage, sessions[0])["unknownTranscript"]
+    assert [stage.show(one)["transcriptPath"] for one in sessions] == [None, str(log)]
 
 
 @pytest.mark.more

@@ -60,6 +60,16 @@ def test_an_open_file_beats_the_screen() -> None:
     assert found(whose(HERE._replace(held=frozenset({"none yet"})), logs, Shown(("same",)))) is None
 
 
+def test_an_open_file_beats_a_row_whose_agent_has_left_it() -> None:
+    held = HERE._replace(held=frozenset({"a"}))
+    left = log("a", owner="Docs", is_left=True)
+    assert whose(held, [left], NOTHING) == Verdict(left, "its process has this file open")
+    assert found(whose(held, [left._replace(is_left=False)], NOTHING)) is None, "two have it open"
+    assert found(whose(HERE, [left._replace(last_prompt="go")], Shown(("go",)))) is None, "it has not"
+    both = HERE._replace(held=frozenset({"a", "b"}))
+    assert found(whose(both, [left._replace(last_prompt="go")], Shown(("go",)))) is None
+
+
 def test_of_several_open_files_the_screen_tells() -> None:
     """Codex keeps those from before `/clear` open."""
     logs = [log("old", last_prompt="before"), log("new", last_prompt="after")]

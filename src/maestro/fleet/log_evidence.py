@@ -117,16 +117,27 @@ def shown_by(agent: Agent, sight: Sight | None) -> Shown:
     return Shown(agent.shown_prompts(captured(sight.content, title=sight.pane.title)), sight.content)
 
 
+class Owner(NamedTuple):
+    """The other session that a transcript is known to belong to."""
+
+    name: str
+    is_left: bool  # in a person's own pane, by an agent that no longer has it open
+
+
+_NOBODY: Final = Owner("", is_left=False)
+
+
 class Candidates:
     """Reads transcripts as candidates; remembers how each began."""
 
     def __init__(self) -> None:
         self._origins: dict[Path, tuple[Identity, Origin, str]] = {}
 
-    def read(self, agent: Agent, log: Transcript, owners: Mapping[str, str]) -> Candidate:
+    def read(self, agent: Agent, log: Transcript, owners: Mapping[str, Owner]) -> Candidate:
         origin, first = self._origin(agent, log.path)
         prompt, text = _last_words(agent, log.path)
         cwd = log.cwd or origin.cwd
+        owner = owners.get(log.session_id, _NOBODY)
         return Candidate(
             transcript_id=log.session_id,
             path=str(log.path),
@@ -134,7 +145,8 @@ class Candidates:
             began=origin.began,
             cwd=os.path.realpath(cwd) if cwd else "",
             is_headless=origin.headless,
-            owner=owners.get(log.session_id, ""),
+            owner=owner.name,
+            is_left=owner.is_left,
             first_prompt=first,
             last_prompt=prompt,
             last_text=text,

@@ -21,11 +21,12 @@ from maestro.agents.terminal import Terminal
 from maestro.fleet import log_evidence as evidence
 from maestro.fleet.crew import Crew
 from maestro.fleet.facts import Sight
-from maestro.fleet.log_evidence import Candidates, Identity, Running
+from maestro.fleet.log_evidence import Candidates, Identity, Owner, Running
 from maestro.fleet.ownership import Prior, Process, Shown, Verdict, ruled_out, whose
 from maestro.fleet.proof import lines_since, taken_since
 from maestro.ledger import sessions
 from maestro.ledger.facts import Session
+from maestro.ledger.journal import Change
 from maestro.ledger.roles import HUMAN
 
 Lengths = Mapping[Path, int]
@@ -128,7 +129,7 @@ class Logs:
         known: _Known | None,
     ) -> Verdict:
         agent = agent_named(session.agent)
-        owners = self._owners(session)
+        owners = self._owners(session, process.held)
         candidates = [self._candidates.read(agent, log, owners) for log in logs]
         prior = None
         if known is not None and known.owned.path is not None:
@@ -182,13 +183,35 @@ class Logs:
         )
 
     def _write(self, session: Session, transcript_id: str, path: str | None) -> None:
-        self._crew.journal.write(
-            HUMAN, lambda change: sessions.follow_transcript(change, session.id, transcript_id, path)
-        )
+        """Records the transcript, and takes it from the session that has left it: one transcript, one session."""
+        left: list[str] = []
 
-    def _owners(self, session: Session) -> dict[str, str]:
+        def work(change: Change) -> str:
+            for one in sessions.list_sessions(change.connection, active=True):
+                is_other = one.id != session.id and one.transcript_id == transcript_id
+                if is_other and self._is_adopted(one):
+                    sessions.follow_transcript(change, one.id, sessions.placeholder_of(one), None)
+                    left.append(one.id)
+            return sessions.follow_transcript(change, session.id, transcript_id, path)
+
+        self._crew.journal.write(HUMAN, work)
+        for one in left:
+            self._known.pop(one, None)
+
+    def _owners(self, session: Session, held: frozenset[str]) -> dict[str, Owner]:
+        """Returns the other live session of each transcript. `held`: what this session's agent has open."""
         live = self._crew.journal.read(lambda c: sessions.list_sessions(c, active=True))
-        return {one.transcript_id: one.name for one in live if one.id != session.id and one.transcript_id}
+        return {
+            one.transcript_id: Owner(one.name, is_left=one.transcript_id in held and self._has_left(one))
+            for one in live
+            if one.id != session.id and one.transcript_id
+        }
+
+    def _has_left(self, owner: Session) -> bool:
+        """Whether the agent of a person's own pane no longer has the transcript open that is recorded for it."""
+        if not self._is_adopted(owner):
+            return False
+        return owner.transcript_id not in evidence.process_of(owner, evidence.running(owner)).held
 
     def _shown(self, session: Session) -> Shown:
         """Asks the pane for its screen; nothing where that cannot be had now."""
@@ -229,7 +252,7 @@ class Logs:
     ) -> Transcript | None:
         found = evidence.running(session)
         process = evidence.process_of(session, found)
-        agent, owners = agent_named(session.agent), self._owners(session)
+        agent, owners = agent_named(session.agent), self._owners(session, process.held)
         logs = evidence.possible_logs(session, process, found)
         takers = []
         for log in logs:

@@ -27,6 +27,7 @@ class Candidate(NamedTuple):
     cwd: str = ""
     is_headless: bool = False
     owner: str = ""  # the other session that it is known to belong to
+    is_left: bool = False  # that session is a person's own pane too, and its agent no longer has it open
     first_prompt: str = ""
     last_prompt: str = ""
     last_text: str = ""
@@ -91,7 +92,7 @@ def whose(
 
 def ruled_out(one: Candidate, process: Process) -> str:
     """Says why a transcript cannot be this process's; empty: it can."""
-    if one.owner:
+    if one.owner and not (one.is_left and process.held == {one.transcript_id}):
         return f"it is {one.owner}'s"
     if one.transcript_id in {*process.held, process.named}:
         return ""
