@@ -88,6 +88,14 @@ def test_a_retry_is_told_by_the_line_on_its_screen(stage: Stage, imitate: str) -
     assert next(row["status"] for row in rows if row["sessionId"] == session) == "error"
 
 
+def test_a_follower_is_told_at_once_of_trouble_that_is_there_already(stage: Stage) -> None:
+    """Its transcript does not tell of it: the first answer of `session logs -f` does, the second would wait."""
+    session = stage.spawn("followed", RETRIES, imitate="codex")
+    until_told(stage, session, "retrying", "working")
+    news = stage.maestro.daemon.call("POST", "/api/sessions/log-follow", {"sessionIds": [session]})
+    assert news["stuck"][session]["kind"] == "api_errors"
+
+
 @pytest.mark.more
 def test_one_that_starts_too_slowly_is_heard_by_its_own(stage: Stage) -> None:
     """Nobody waits for it any longer, and it runs no hooks; its script comes late, through a pipe."""

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from maestro.fleet.facts import Sight
 from maestro.fleet.lookout import Lookout
 from maestro.ledger.facts import Session, SessionStatus, Task
 from maestro.observe.digest import DEFAULT_LAST, USUAL_SHAPE, Digest, Shape, with_screen
-from maestro.observe.observer import Observer
-from maestro.observe.stuck import Stuck
+from maestro.observe.observer import News, Observer
 
 # What an event said of these stands on the screen, and maybe nowhere else.
 _ON_SCREEN: Final = frozenset[SessionStatus]({"retrying", "failed", "limited"})
@@ -41,13 +42,19 @@ class Digests:
             for digest, sight in zip(digests, seen, strict=True)
         ]
 
-    async def stuck_by_screen(
-        self, sessions: Sequence[Session], tasks: Mapping[str, Task]
-    ) -> dict[str, Stuck]:
-        """How those are stuck whose trouble is known by an event."""
+    async def add_stuck(self, news: News, sessions: Sequence[Session], tasks: Mapping[str, Task]) -> News:
+        """Adds how those are stuck whose trouble is known by an event, and maybe by nothing that they wrote."""
         troubled = [session for session in sessions if session.status in _ON_SCREEN]
         digests = await self.read(troubled, tasks, last=1)
-        return {digest.session_id: digest.stuck for digest in digests if digest.stuck is not None}
+        shown = {digest.session_id: digest.stuck for digest in digests if digest.stuck is not None}
+        return msgspec.structs.replace(news, stuck={**news.stuck, **shown})
 
     async def _seen(self, session: Session) -> Sight | None:
         return await self._lookout.see(session) if session.status in _ON_SCREEN else None
+
+
+def is_worth_telling(news: News, sessions: Sequence[Session], since: int) -> bool:
+    """Whether a follower is told now: there are new lines, or an event tells of trouble that came since."""
+    return bool(news.lines) or any(
+        one.id in news.stuck and one.status in _ON_SCREEN and one.updated_at >= since for one in sessions
+    )

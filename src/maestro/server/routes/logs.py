@@ -12,6 +12,7 @@ from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from maestro.coordinate.below import Below, below, of_project
+from maestro.coordinate.digests import is_worth_telling
 from maestro.errors import InvalidInput
 from maestro.ledger import memory, projects, sessions, sight, tasks
 from maestro.ledger.facts import Environment, Fact, Id, Ids, Name, PathText, Session, Task
@@ -136,7 +137,7 @@ async def log_follow(desk: AtDesk, actor: Calling, request: Following) -> Respon
         begun = await asyncio.to_thread(
             desk.observer.begin, chosen.sessions, chosen.tasks, request.last, shape
         )
-        return _answer(begun)
+        return _answer(await desk.digests.add_stuck(begun, chosen.sessions, chosen.tasks))
     try:
         cursors = msgspec.convert(request.cursor, dict[str, Cursor])
     except msgspec.ValidationError as error:
@@ -144,16 +145,16 @@ async def log_follow(desk: AtDesk, actor: Calling, request: Following) -> Respon
     loop = asyncio.get_running_loop()
     deadline, begun_at = loop.time() + request.wait, desk.journal.clock()
     while True:
+        woken = desk.wakeups.next()
         news = await asyncio.to_thread(desk.observer.go_on, chosen.sessions, chosen.tasks, cursors, shape)
         now = await asyncio.to_thread(_choose, desk, actor, ids=request.session_ids)
-        shown = await desk.digests.stuck_by_screen(now.sessions, now.tasks)
-        news = msgspec.structs.replace(news, stuck={**news.stuck, **shown})
-        is_news = any(one.id in shown and one.updated_at >= begun_at for one in now.sessions)
-        if news.lines or is_news or desk.wakeups.closing or loop.time() >= deadline:
+        news = await desk.digests.add_stuck(news, now.sessions, now.tasks)
+        is_over = desk.wakeups.closing or loop.time() >= deadline
+        if is_over or is_worth_telling(news, now.sessions, begun_at):
             return _answer(news)
         cursors = news.cursor
         paths = await asyncio.to_thread(desk.observer.transcripts, chosen.sessions)
-        await wait_for_growth(paths, desk.wakeups.next(), deadline - loop.time())
+        await wait_for_growth(paths, woken, deadline - loop.time())
 
 
 @router.get("/sessions/stats", responses=_described(list[SessionStats]))
