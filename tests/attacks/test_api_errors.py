@@ -94,6 +94,9 @@ def test_a_follower_is_told_at_once_of_trouble_that_is_there_already(stage: Stag
     until_told(stage, session, "retrying", "working")
     news = stage.maestro.daemon.call("POST", "/api/sessions/log-follow", {"sessionIds": [session]})
     assert news["stuck"][session]["kind"] == "api_errors"
+    path = f"/api/sessions/{session}/log-digest?last=1&maxLength=20"
+    [entry] = stage.maestro.daemon.call("GET", path)["entries"]
+    assert (entry["source"], len(entry["text"])) == ("system", 20)
 
 
 @pytest.mark.more

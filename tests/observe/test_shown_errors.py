@@ -9,7 +9,7 @@ from tests.agents.test_screens import SCREENS, terminal_of
 
 from maestro.agents import Moment
 from maestro.agents.screen import Screen, captured
-from maestro.observe.digest import Digest, Subject, digest, with_screen
+from maestro.observe.digest import Digest, Shape, Subject, digest, with_screen
 from maestro.observe.recent import Recent
 
 NOW = 1_800_000_000_000
@@ -77,3 +77,33 @@ def test_a_screen_that_tells_nothing_more_changes_nothing() -> None:
         after_text=(Moment("prompt", NOW - 9000, "go"), Moment("api_error", NOW, "API Error: 400"))
     )
     assert told(Screen("error", evidence="● API Error: 400"), failed) == digest(Subject("s"), failed, NOW)
+
+
+LONG = Screen(
+    "error", evidence="■ unexpected status 400: the server says very much about what it did not like"
+)
+SPOKE = Recent(
+    entries=(Moment("text", NOW - 90_000, "I have read the file."),),
+    last_text=Moment("text", NOW - 90_000, "I have read the file."),
+    after_text=(Moment("tool_call", NOW - 60_000, "Bash"),),
+)
+
+
+def test_its_words_are_an_entry_like_any_other() -> None:
+    """Cut as asked for, of the number asked for, and the same at every look."""
+    short = Shape(max_length=20)
+    plain = digest(Subject("s"), SPOKE, NOW, short)
+    one, later = (with_screen(plain, LONG, at, last=1, shape=short) for at in (NOW, NOW + 5000))
+    assert [entry.text for entry in one.entries] == ["unexpected status..."]
+    assert one.entries == later.entries
+    assert one.entries[0].timestamp == NOW - 60_000
+    assert with_screen(plain, LONG, NOW, last=0).entries == ()
+    assert len(with_screen(plain, LONG, NOW, last=2).entries) == 2
+    assert with_screen(one, Screen("retrying", evidence=LONG.evidence), NOW) == one, "it has failed by then"
+
+
+def test_one_that_has_ended_is_idle_since_its_last_record() -> None:
+    plain = digest(Subject("s"), SPOKE, NOW)
+    assert plain.metrics.idle_duration_ms == 0
+    assert with_screen(plain, LONG, NOW).metrics.idle_duration_ms == 60_000
+    assert with_screen(plain, Screen("retrying", evidence="again"), NOW).metrics.idle_duration_ms == 0

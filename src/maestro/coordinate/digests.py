@@ -38,7 +38,7 @@ class Digests:
             asyncio.gather(*map(self._seen, sessions)),
         )
         return [
-            digest if sight is None else with_screen(digest, sight.screen, sight.at)
+            digest if sight is None else with_screen(digest, sight.screen, sight.at, last=last, shape=shape)
             for digest, sight in zip(digests, seen, strict=True)
         ]
 

@@ -104,7 +104,9 @@ def digest(subject: Subject, recent: Recent, now: int, shape: Shape = USUAL_SHAP
     )
 
 
-def with_screen(told: Digest, screen: Screen, now: int) -> Digest:
+def with_screen(
+    told: Digest, screen: Screen, now: int, *, last: int = DEFAULT_LAST, shape: Shape = USUAL_SHAPE
+) -> Digest:
     """The digest with the error or limit that only the screen shows: a CLI that tries again writes nothing down, and
     not every one notes how a turn failed."""
     is_retry = screen.state == "retrying" and told.status in {"working", "thinking", "retrying"}
@@ -113,23 +115,25 @@ def with_screen(told: Digest, screen: Screen, now: int) -> Digest:
         return told
     said = _MARK.sub("", screen.evidence)
     words = one_line(said)
-    silent = max(0, now - told.last_activity_timestamp) if told.last_activity_timestamp else 0
+    # The agent said it after its last record, and wrote nothing since.
+    said_at = told.last_activity_timestamp
+    silent = max(0, now - said_at) if said_at else 0
     calls = told.metrics.turns_since_last_text
     if is_retry:
         stuck = retrying(words, silent, calls)
     else:
-        # The agent said it after its last record, and wrote nothing since.
-        said_at = told.last_activity_timestamp
         stuck = stopped(said, said_at, now, silent, calls, limited=screen.state == "limit")
-    last = told.entries[-1:]
-    entry = Entry(now, words, "system", is_first_sentence=False)
+    entry = entry_of(Moment("api_error", said_at, said), shape)
+    is_told = any(one.text == entry.text for one in told.entries[-1:])
+    entries = told.entries if is_told else (*told.entries, entry)
     return msgspec.structs.replace(
         told,
         status="retrying" if is_retry else "failed",
         state="active" if is_retry else "idle",
         evidence=(Evidence("screen", words, now), *told.evidence),
-        entries=told.entries if last and last[0].text == words else (*told.entries, entry),
+        entries=entries[-last:] if last else (),
         stuck=stuck,
+        metrics=msgspec.structs.replace(told.metrics, idle_duration_ms=0 if is_retry else silent),
     )
 
 
