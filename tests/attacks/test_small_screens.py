@@ -87,8 +87,7 @@ def question(stage: Stage, session: str) -> dict[str, Any]:
     """What is open, once all of it was read."""
     asked: dict[str, Any] = until(
         lambda: (
-            (stage.explain(session)["question"] or {}).get("asked", {}).get("detail")
-            and stage.explain(session)["question"]["asked"]
+            (found := (stage.explain(session)["question"] or {}).get("asked", {})).get("detail") and found
         ),
         lambda: (stage.explain(session), stage.screen(session)),
     )

@@ -164,7 +164,7 @@ def test_another_agent_in_the_same_pane_does_not_inherit_the_log(stage: Stage) -
         shell=True,
     )
     session = adopted(stage, pane, "shell")
-    assert texts(stage, session)[-1] == "The first agent was here."
+    until_said(stage, session, "The first agent was here.")
     typed(stage, pane, "now end please")
     until(lambda: in_front(stage, pane) == "bash", lambda: stage.screen(pane))
     assert texts(stage, session), "it has ended, and its log is still known"
@@ -237,7 +237,7 @@ def test_what_is_resumed_in_another_pane_goes_with_its_process(stage: Stage) -> 
 def test_a_file_that_was_replaced_is_looked_at_anew(stage: Stage) -> None:
     pane = started(stage, {"say": "My own words are these."}, *ANSWERS, prompt="Say your words")
     session = adopted(stage, pane, "replaced")
-    assert texts(stage, session)[-1] == "My own words are these."
+    until_said(stage, session, "My own words are these.")
     path = Path(stage.show(session)["transcriptPath"])
     other = path.with_name(f"{uuid4()}.new")
     other.write_text(
@@ -254,6 +254,6 @@ def test_a_restarted_daemon_shows_its_own_and_no_other(stage: Stage) -> None:
     pane = started(stage, {"say": "I am the one of this pane."}, *ANSWERS, prompt="Who are you")
     started(stage, {"say": "I am a stranger, and newer."}, *ANSWERS, prompt="Who is it")
     session = adopted(stage, pane, "restarted")
-    assert texts(stage, session)[-1] == "I am the one of this pane."
+    until_said(stage, session, "I am the one of this pane.")
     stage.kill_daemon()
     assert texts(stage, session)[-1] == "I am the one of this pane."
