@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.fleet.typing.stage import Stage, staged
+from tests.fleet.typing.stage import Stage
 from tests.patience import until
 
 REFUSED = {"api_error": {"status": 400, "text": "bad request"}}
 LIMITED = {"limit": {"text": "Usage limit reached", "resets": "3pm"}}
 RETRIES = {"api_error": {"status": 500, "text": "overloaded", "retrying": 3600}}
 IMITATED = ("claude", "codex", "gemini")
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    with staged() as made:
-        yield made
 
 
 def status(stage: Stage, session: str) -> str:

@@ -5,21 +5,13 @@ On a real tmux, with the scripted agent in the look of each CLI. What the real o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from tests.characters import FAMILY, ODD
-from tests.fleet.typing.stage import Stage, staged
+from tests.fleet.typing.stage import Stage
 from tests.patience import until
 from tests.support import some_in_test
 
 LOOKS = some_in_test(["claude", "codex", "gemini"])
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    with staged() as made:
-        yield made
 
 
 def left_in_box(stage: Stage, session: str, text: str) -> str:

@@ -9,19 +9,13 @@ from typing import Any
 
 import pytest
 from tests.coordinate.loop.overseen import Overseen, asks
-from tests.fleet.typing.stage import Stage, staged
+from tests.fleet.typing.stage import Stage
 from tests.patience import end_of, until
 
 from maestro.errors import InvalidInput
 from maestro.fleet.proof import LOST
 
 BUSY = ({"say": "I work on the parser. It takes its time."}, {"work": 600})
-
-
-@pytest.fixture(scope="module")
-def theatre() -> Iterator[Stage]:
-    with staged() as made:
-        yield made
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.fleet.typing.stage import Stage, staged
+from tests.fleet.typing.stage import Stage
 from tests.made_keys import BREAKS, GAPS, KINDS, leaked, made, runs_of, secret_of, split
 from tests.patience import run, until
 from tests.support import forbid_start
@@ -428,12 +428,6 @@ def test_what_may_be_more_than_a_secret_stays_unread(command: str) -> None:
 
 
 # The real thing: one daemon, workers in panes, hooks, transcripts.
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    with staged() as made_stage:
-        yield made_stage
 
 
 def every_hidden_key() -> list[tuple[str, str]]:

@@ -6,12 +6,11 @@ own is never touched. Of a command that the screen hides nobody judges the part 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from tests.fleet.typing.sights import sight
-from tests.fleet.typing.stage import Stage, staged
+from tests.fleet.typing.stage import Stage
 from tests.patience import until
 from tests.support import some_in_test
 
@@ -32,18 +31,6 @@ MAY = {
     }
 }
 TIMES = "\N{MULTIPLICATION SIGN}"
-
-
-@pytest.fixture(scope="module")
-def theatre() -> Iterator[Stage]:
-    with staged() as made:
-        yield made
-
-
-@pytest.fixture
-def stage(theatre: Stage) -> Iterator[Stage]:
-    yield theatre
-    theatre.send_everybody_home()
 
 
 def shape(stage: Stage, session: str) -> str:

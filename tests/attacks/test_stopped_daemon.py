@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -10,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.patience import patience, run, until
+from tests.fleet.typing.stage import Stage
+from tests.patience import patience, run, told_by, until
 from tests.support import BIN, Maestro, forbid_start
 
 from maestro import processes
@@ -83,14 +85,44 @@ def test_force_ends_it_and_the_next_command_starts_another(maestro: Maestro, pid
     assert record["pid"] != pid
 
 
+def connections(pid: int, socket: str) -> frozenset[str]:
+    """Returns the connections on its socket that the daemon has accepted, by their inodes."""
+    sockets = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()]
+    # Connected ones: the socket that listens is in another state.
+    connected = {f"socket:[{words[6]}]" for words in sockets if words[5:] == ["03", words[6], socket]}
+    targets = set()
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            targets.add(os.readlink(path))
+    return frozenset(connected & targets)
+
+
 @pytest.mark.more
-def test_one_that_is_stopped_while_it_works_on_a_request(maestro: Maestro, pid: int) -> None:
-    os.kill(pid, signal.SIGCONT)
+def test_one_that_is_stopped_while_it_works_on_a_request(stage: Stage) -> None:
+    """It holds two requests that may take minutes; their commands do not wait for its answers."""
+    maestro, looks = stage.maestro, [frozenset[str]()]
+    session = stage.spawn("busy", {"say": "I work on the parser."}, {"work": 600})
+    pid = int(maestro.json("server", "status")["pid"])
+    polling = maestro.start("session", "logs", session, "-f")
+    assert polling.stdout is not None
+    # Its first request is answered; the next one waits for more.
+    assert any("I work on the parser." in line for line in polling.stdout)
     waiting = maestro.start("fleet", "coordinate-wait", "--timeout", "600")
-    polling = maestro.start("session", "logs", "-f")
+
+    def holds_both() -> bool:
+        """A request that is over soon is not there at the next look."""
+        looks.append(connections(pid, maestro.home.socket))
+        return len(looks[-1]) == 2 and looks[-1] == looks[-2]
+
+    until(holds_both, lambda: (looks[-1], polling.poll(), waiting.poll()))
+    forbid_start(maestro.home)
     os.kill(pid, signal.SIGSTOP)
-    until(lambda: processes.is_stopped(pid))
-    for process in (waiting, polling):
-        _, err = process.communicate(timeout=patience(60))
-        assert process.returncode != 0, err
-        assert "Traceback" not in err
+    try:
+        until(lambda: processes.is_stopped(pid))
+        for process in (waiting, polling):
+            _, err = told_by(process)
+            assert process.returncode == 6, err
+            assert f"(pid {pid}) is stopped" in err
+            assert f"kill -CONT {pid}" in err
+    finally:
+        os.kill(pid, signal.SIGCONT)

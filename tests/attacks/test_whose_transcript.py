@@ -6,13 +6,12 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.fleet.typing.stage import AGENT, Stage, staged
+from tests.fleet.typing.stage import AGENT, Stage
 from tests.patience import until
 
 READY = "? for shortcuts"
@@ -23,12 +22,6 @@ ANSWERS = (
     {"wait": True},
     {"say": "And again: ${prompt}"},
 )
-
-
-@pytest.fixture(scope="module")
-def theatre() -> Iterator[Stage]:
-    with staged() as made:
-        yield made
 
 
 @pytest.fixture
