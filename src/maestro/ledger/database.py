@@ -3,6 +3,7 @@ date, refuses a newer one, and tells what went wrong in our own errors."""
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ _alembic_version = sa.Table(
     "alembic_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True)
 )
 
+_CREATE = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+_FULL = ("disk is full", "no space left", os.strerror(errno.EDQUOT).lower())
 _LEAST_ROOM = 128 << 10  # bytes, for SQLite's index of a write-ahead log and a few pages
 
 
@@ -81,12 +84,16 @@ def _engine(url: str) -> Engine:
 
 def _create_private(path: str) -> int:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return os.open(path, _CREATE, 0o600)
     except OSError as error:
-        raise NoPermission(
-            f"The database {path} cannot be created: {error.strerror}.",
-            hint="Check the folder's owner and mode, or set MAESTRO_HOME to another folder.",
-        ) from error
+        raise _not_creatable(path, error) from error
+
+
+def _not_creatable(path: str, error: OSError) -> NoPermission:
+    return NoPermission(
+        f"The database {path} cannot be created: {error.strerror}.",
+        hint="Check the folder's owner and mode, or set MAESTRO_HOME to another folder.",
+    )
 
 
 def _bring_up_to_date(engine: Engine) -> None:
@@ -138,6 +145,8 @@ def _keep_copy(engine: Engine, version: str | None) -> None:
         _remove(unfinished)
         _copy_whole(engine.url.database, unfinished)
         os.rename(unfinished, copy)
+    except PermissionError as error:
+        raise _not_creatable(copy, error) from error
     except (sqlite3.Error, OSError) as error:
         kind = DiskFull if _is_full(str(error)) else LedgerError
         raise kind(
@@ -157,7 +166,7 @@ def _remove(copy: str) -> None:
 
 def _copy_whole(path: str, to: str) -> None:
     """Copies the ledger, also what is in its log of changes only, into a file of its own that survives a crash."""
-    os.close(_create_private(to))
+    os.close(os.open(to, _CREATE, 0o600))
     source = sqlite3.connect(path)
     target = sqlite3.connect(to)
     try:
@@ -189,7 +198,7 @@ def translated(engine: Engine) -> Iterator[None]:
 
 def _is_full(words: str) -> bool:
     """By the words of SQLite, PostgreSQL and the system."""
-    return "disk is full" in words.lower() or "no space left" in words.lower()
+    return any(full in words.lower() for full in _FULL)
 
 
 def _has_no_room(place: str) -> bool:
