@@ -8,23 +8,28 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.patience import patience
 from tests.support import Maestro
 
 from maestro import home as homes
 from maestro.ages import has_passed, is_from_before
+from maestro.cli.live.drawing import row_lines
 from maestro.coordinate.attention import DAY, Past, Trouble, respond
+from maestro.coordinate.overview import Overview
 from maestro.coordinate.policy.config import DEFAULT
 from maestro.fleet.facts import Client
 from maestro.fleet.focus import focused_panes, next_lapse, shown_windows
 from maestro.fleet.leases import LEASE, Lease, may_take, taken
 from maestro.ids import time_of
-from maestro.ledger.database import open_database
+from maestro.ledger import escalations
+from maestro.ledger.database import open_database, sqlite_url
 from maestro.ledger.facts import Event
 from maestro.ledger.journal import Journal
 from maestro.ledger.reports import standing
@@ -77,6 +82,17 @@ class Machine:
             self.daemon.wait()
             self.daemon = None
 
+    def escalate(self, session: str, now: int) -> None:
+        """Puts something about a session into the inbox at this time, while no daemon writes."""
+        engine = open_database(sqlite_url(self.maestro.home.database))
+        Journal(engine, Path(self.maestro.home.host_id).read_text().strip(), lambda: now).write(
+            HUMAN,
+            lambda change: escalations.open_escalation(
+                change, session_id=session, kind="blocked", subject=session, text="No key", reason="blocked"
+            ),
+        )
+        engine.dispose()
+
     def create(self, title: str) -> str:
         made: dict[str, Any] = self.maestro.json("task", "create", title)
         return str(made["id"])
@@ -115,22 +131,31 @@ def test_the_ledger_keeps_its_order_through_a_jump_and_a_restart(machine: Machin
 def test_no_surface_shows_a_negative_age(machine: Machine) -> None:
     maestro = machine.maestro
     machine.set_clock(DAY / 1000)
-    maestro.json("project", "add", ".")
+    project = maestro.json("project", "add", ".")["id"]
     machine.create("from tomorrow")
+    body = {"agent": "scripted", "projectId": project, "name": "of-tomorrow"}
+    session = str(maestro.daemon.call("POST", "/api/sessions", body)["session"]["id"])
+    machine.kill()
+    machine.escalate(session, time.time_ns() // 1_000_000 + DAY)
     machine.set_clock(0)
-    for words in (
-        ("status",),
-        ("task", "list"),
-        ("project", "list"),
-        ("session", "list"),
-        ("inbox",),
-        ("server", "status"),
+    machine.start()
+    for words, row in (
+        (("status",), ""),
+        (("task", "list"), "from tomorrow"),
+        (("project", "list"), maestro.cwd.name),
+        (("session", "list"), "of-tomorrow"),
+        (("inbox",), "0s  of-tomorrow"),
+        (("server", "status"), ""),
     ):
         done = maestro(*words)
         assert done.returncode == 0, done.stderr
+        assert row in done.stdout, (words, done.stdout)
         assert not re.search(r"-\d+ ?[smhd]\b", done.stdout), done.stdout
-    overview = maestro.daemon.call("GET", "/api/overview")
-    assert "now" in overview
+    overview = msgspec.convert(maestro.daemon.call("GET", "/api/overview"), Overview)
+    [seen] = overview.rows
+    assert seen.since > overview.now + DAY // 2, "it is not from tomorrow"
+    first, _ = row_lines(seen, overview.now, 80, is_selected=False)
+    assert first.plain.rstrip().endswith(" 0s"), first.plain
 
 
 def test_what_was_asked_once_is_done_once_through_a_jump(machine: Machine) -> None:
