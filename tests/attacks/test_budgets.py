@@ -32,8 +32,9 @@ def test_no_agent_starts_once_the_budget_is_spent(repository: Stage, isolate: tu
 
 
 def test_nor_while_another_one_still_runs(repository: Stage) -> None:
-    over = repository.folder / "runs" / "a.1" / "result.json"
-    waits = f"for i in $(seq 600); do [ -e {over} ] && sleep 0.5 && exit; sleep 0.1; done"
+    # Written when git has told what a changed, after its cost was counted and its place given away.
+    over = repository.results / "a.exit"
+    waits = f"for i in $(seq 3000); do [ -e {over} ] && exit; sleep 0.1; done; exit 1"
     dear = script({"say": "It is all done."}, {"usage": {"input": 1, "output": 1, "cost": 2.0}})
     slow = script({"run": ["sh", "-c", waits]}, {"say": "It is done, too."}, SPENT)
     repository.write(a=dear, b=slow, c=STEPS, d=STEPS)
