@@ -132,7 +132,8 @@ def test_an_answer_that_began_is_not_waited_for_as_long_as_one_that_did_not(
     """A command that lets the daemon work for ten minutes is not held for ten minutes by a drop now and then."""
     monkeypatch.setattr("maestro.server.exchange._ANSWER_SECONDS", 1.0)
     deadline = Deadline(60)
-    with posing(shared_maestro, "a drop now and then"), pytest.raises(TimedOut):
+    told = "began to answer, and its answer did not end within 1 s"
+    with posing(shared_maestro, "a drop now and then"), pytest.raises(TimedOut, match=told):
         homes_daemon(shared_maestro, "POST", timeout=600.0)
     assert not deadline.passed
 

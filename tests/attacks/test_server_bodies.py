@@ -16,7 +16,7 @@ from tests.support import SOAK, Maestro
 from maestro.errors import NotFound, TooLarge
 from maestro.server import lifecycle
 from maestro.server.bodies import LONGEST
-from maestro.server.connections import LONGEST_HEAD
+from maestro.server.connections import LONGEST_HEAD, MOST_RAW_BYTES
 
 MEGABYTE = b" " * (1 << 20)
 # As many megabytes as were read into memory once.
@@ -149,6 +149,9 @@ def test_headers_behind_the_body_are_no_headers(shared_maestro: Maestro, head: b
     endless = (f"X-{number}: {'y' * 10_000}\r\n".encode() for number in range(10_000))
     with connected(shared_maestro.home.socket) as connection:
         assert sent(connection, [begin, *endless]) < 90_000_000
+        answer = answer_on(connection)
+    assert_too_large(answer, MOST_RAW_BYTES)
+    assert "before the body" not in answer.told["error"]
 
 
 @pytest.mark.parametrize(

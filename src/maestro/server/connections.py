@@ -17,7 +17,7 @@ from maestro.errors import InvalidInput, MaestroError, TimedOut, TooLarge
 LONGEST_HEAD: Final = 64 << 10
 HEAD_SECONDS: Final = 10.0
 # Of one request, as it came: chunks of a byte take six, and nobody but an attacker sends them.
-_MOST_RAW_BYTES: Final = 32 << 20
+MOST_RAW_BYTES: Final = 32 << 20
 
 
 class PeerCheckedProtocol(HttpToolsProtocol):
@@ -54,12 +54,13 @@ class PeerCheckedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self.transport.is_closing():
             return
-        if self._raw_bytes > (LONGEST_HEAD if self._is_in_head else _MOST_RAW_BYTES):
-            self._refuse(
-                TooLarge(
-                    f"What comes before the body has more than {LONGEST_HEAD:,} bytes.", hint="Send less."
-                )
-            )
+        what, limit = (
+            ("What comes before the body", LONGEST_HEAD)
+            if self._is_in_head
+            else ("The request as it came", MOST_RAW_BYTES)
+        )
+        if self._raw_bytes > limit:
+            self._refuse(TooLarge(f"{what} has more than {limit:,} bytes.", hint="Send less."))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()

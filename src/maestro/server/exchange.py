@@ -31,9 +31,9 @@ class Exchange:
 
     def __init__(self, connection: _socket.socket, timeout: float, look: Callable[[], None]) -> None:
         self._connection = connection
-        self._timeout = timeout
         self._look = look
         self._deadline = time.monotonic() + timeout
+        self._late = f"The daemon did not answer within {timeout:.0f} s."
 
     def run(self, request: bytes) -> tuple[int, dict[str, str], bytes]:
         """Returns status, headers and body."""
@@ -60,8 +60,7 @@ class Exchange:
         while True:
             part = self._received()
             if not whole:
-                # However long the daemon may work on it: what it begins to say, it says at once.
-                self._deadline = min(self._deadline, time.monotonic() + _ANSWER_SECONDS)
+                self._hasten()
             whole += part
             if not (whole.startswith(_BEGINNING) or _BEGINNING.startswith(whole)):
                 raise foreign("it does not speak HTTP")
@@ -101,15 +100,20 @@ class Exchange:
             except OSError as error:
                 raise Lost from error
 
+    def _hasten(self) -> None:
+        """Shortens the deadline: the daemon may work for long, and then sends its answer in one piece."""
+        deadline = time.monotonic() + _ANSWER_SECONDS
+        if deadline < self._deadline:
+            self._deadline = deadline
+            self._late = (
+                f"The daemon began to answer, and its answer did not end within {_ANSWER_SECONDS:.0f} s."
+            )
+
     def _arm(self) -> None:
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise late(self._timeout)
+            raise errors.TimedOut(self._late, hint=REMEDY)
         self._connection.settimeout(min(left, _LOOK_SECONDS))
-
-
-def late(timeout: float) -> errors.TimedOut:
-    return errors.TimedOut(f"The daemon did not answer within {timeout:.0f} s.", hint=REMEDY)
 
 
 def foreign(why: str) -> errors.DaemonError:
