@@ -90,7 +90,8 @@ def task(status: TaskStatus = "in_progress", *, at: int = SPOKE, name: str = "ta
 
 
 def found(seen: Digest, *tasks: Task, screen: Screen | None = None, now: int = NOW) -> list[Trouble]:
-    return troubles("sess_1", seen, tasks, screen, now)
+    told = seen if screen is None else with_screen(seen, screen, now)
+    return troubles("sess_1", told, tasks, now)
 
 
 # What is the matter.
@@ -133,9 +134,9 @@ def test_a_blocked_task_is_trouble_after_a_minute() -> None:
 def test_what_only_the_screen_shows(state: ScreenState, kind: str) -> None:
     [trouble] = found(digest(), screen=Screen(state, evidence="API Error: 500"))
     assert (trouble.kind, trouble.text, trouble.can_be_helped) == (kind, "API Error: 500", False)
-    [one] = found(digest(stuck("limit")), screen=Screen("error", evidence="the same"))
+    [one] = found(digest(stuck("limit"), "failed"), screen=Screen("error", evidence="the same"))
     assert one.text == "as it says", "the transcript tells more of it"
-    states: tuple[ScreenState, ...] = ("idle", "working", "question", "retrying", "exited", "unknown")
+    states: tuple[ScreenState, ...] = ("idle", "working", "question", "exited", "unknown")
     assert [found(digest(), screen=Screen(other)) for other in states] == [[]] * len(states)
 
 
@@ -243,7 +244,7 @@ def by_screen(screen: Screen, hours: float, *, seen: Digest | None = None) -> tu
     now = WROTE + round(hours * 3_600_000)
     told = with_screen(seen or digest(), screen, now)
     assert told.stuck is not None
-    [trouble] = found(told, screen=screen, now=now)
+    [trouble] = found(told, now=now)
     return respond(trouble, Past(), policy(on_limit="resume"), now).move, told.stuck.remedy
 
 

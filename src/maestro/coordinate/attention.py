@@ -10,7 +10,6 @@ from typing import Final, Literal
 
 import msgspec
 
-from maestro.agents.screen import Screen
 from maestro.ages import has_passed
 from maestro.coordinate import Policy
 from maestro.ledger.board import ENDED
@@ -54,15 +53,10 @@ class Response(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-def troubles(
-    session_id: str, digest: Digest, tasks: Iterable[Task], screen: Screen | None, now: int
-) -> list[Trouble]:
-    """What is the matter with a session, by its transcript, its screen and its tasks."""
+def troubles(session_id: str, digest: Digest, tasks: Iterable[Task], now: int) -> list[Trouble]:
+    """What is the matter with a session, by its digest, which knows its screen, and its tasks."""
     own = tuple(tasks)
-    found = [*_by_transcript(session_id, digest, own, now), *_blocked(session_id, own, now)]
-    if not any(one.kind in {"limit", "error"} for one in found) and screen is not None:
-        found += _by_screen(session_id, digest, screen, now)
-    return found
+    return [*_by_digest(session_id, digest, own, now), *_blocked(session_id, own, now)]
 
 
 def respond(trouble: Trouble, past: Past, policy: Policy, now: int) -> Response:
@@ -130,7 +124,7 @@ def _untypable(trouble: Trouble, past: Past) -> Response:
     )
 
 
-def _by_transcript(session_id: str, digest: Digest, tasks: Sequence[Task], now: int) -> list[Trouble]:
+def _by_digest(session_id: str, digest: Digest, tasks: Sequence[Task], now: int) -> list[Trouble]:
     stuck = digest.stuck
     if stuck is None or stuck.kind == "question":
         # What it asks is a question, and decided as one.
@@ -166,15 +160,6 @@ def _episode(digest: Digest, tasks: Iterable[Task]) -> str:
     )
     times = (entry.timestamp for entry in reversed(digest.entries) if entry.source in said)
     return str(next(times, None) or 0)
-
-
-def _by_screen(session_id: str, digest: Digest, screen: Screen, now: int) -> list[Trouble]:
-    if screen.state not in {"error", "limit"}:
-        return []
-    kind: EscalationKind = "limit" if screen.state == "limit" else "error"
-    since = digest.last_activity_timestamp or now
-    says = f"Its screen shows {'a limit' if kind == 'limit' else 'an error'}."
-    return [Trouble(kind, f"{session_id}:screen-{kind}:{since}", screen.evidence, says, since)]
 
 
 def _blocked(session_id: str, tasks: Iterable[Task], now: int) -> list[Trouble]:

@@ -101,7 +101,7 @@ class Care:
         if sight is not None:
             digest = with_screen(digest, sight.screen, now)
         screen = sight.screen if sight else None
-        found = [] if question else troubles(session.id, digest, trace.tasks, screen, now)
+        found = [] if question else troubles(session.id, digest, trace.tasks, now)
         cap = await self._cases.over_budget(session, policy)
         if cap.text:
             found.append(Trouble("budget", cap.subject, cap.text, cap.text, now))
