@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +26,21 @@ Seen = TypeVar("Seen")
 
 _APIS: dict[str, Api] = {"claude": "anthropic", "codex": "openai", "gemini": "gemini"}
 _LOOK_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Tmux:
+    """A tmux server inside the namespace, as a person there uses it."""
+
+    fleet: RealFleet
+    socket: str
+
+    def __call__(self, *command: str) -> str:
+        """Returns what tmux prints."""
+        words = ["tmux", "-S", self.socket, *command]
+        done = self.fleet.network.run(words, env=self.fleet.env, cwd=self.fleet.work)
+        assert done.returncode == 0, done
+        return done.stdout.rstrip("\n")
 
 
 class RealFleet:
@@ -50,10 +67,33 @@ class RealFleet:
         self._sockets = 0
         self._places: dict[str, Any] = {}
 
-    def own_socket(self) -> str:
-        """Returns a new path for a tmux server of the person's own: one that just ends may still take a connection."""
+    # The person's own tmux.
+
+    @contextlib.contextmanager
+    def own_tmux(
+        self, *program: str, columns: int = 120, lines: int = 40, cwd: Path | None = None
+    ) -> Iterator[Tmux]:
+        """Runs a program in pane %0 of a tmux server of the person's own, which ends with the block."""
+        # A new path each time: a server that just ends may still take a connection.
         self._sockets += 1
-        return str(self.work.parent / f"own{self._sockets}")
+        tmux = Tmux(self, str(self.work.parent / f"own{self._sockets}"))
+        size = ("-x", str(columns), "-y", str(lines))
+        tmux("-f", "/dev/null", "new-session", "-d", *size, "-c", str(cwd or self.work), *program)
+        try:
+            yield tmux
+        finally:
+            tmux("kill-server")
+
+    @contextlib.contextmanager
+    def adopted(self, tmux: Tmux, name: str) -> Iterator[str]:
+        """Adopts the agent in pane %0 as soon as it is there, and ends its session after a block without a failure."""
+        words = ("--pane", "%0", "--tmux-socket", tmux.socket, "--name", name, "--json")
+        done = self.until(
+            "it is there", lambda: self("session", "adopt", *words), lambda done: done.returncode == 0
+        )
+        session_id = str(json.loads(done.stdout)["id"])
+        yield session_id
+        self("session", "report", "complete", "done", "--session", session_id)
 
     # The command line.
 
@@ -135,10 +175,12 @@ class RealFleet:
         if session_id not in self._places:
             self._places[session_id] = self.json("session", "show", session_id)["place"]
         place = self._places[session_id]
-        server = ["tmux", "-S", f"{self.env['MAESTRO_HOME']}/fleets/{place['fleet']}"]
         target = [] if command == "load-buffer" else ["-t", place["paneId"]]
-        done = self.network.run([*server, command, *target, *words], env=self.env, cwd=self.work)
-        assert done.returncode == 0, done
+        self.tmux_of(place["fleet"])(command, *target, *words)
+
+    def tmux_of(self, fleet: str) -> Tmux:
+        """Returns the server of a fleet of Maestro's."""
+        return Tmux(self, f"{self.env['MAESTRO_HOME']}/fleets/{fleet}")
 
     # Waiting: a CLI tells nobody when it has drawn its screen.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,22 +33,9 @@ def session_id(fleet: RealFleet) -> Iterator[str]:
     home = fleet.work.parent / "nobody"
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text(_CONFIG)
-    socket = fleet.own_socket()
-
-    def tmux(*command: str) -> None:
-        done = fleet.network.run(["tmux", "-S", socket, *command], env=fleet.env, cwd=fleet.work)
-        assert done.returncode == 0, done
-
     nobody = ("env", "-u", "OPENAI_API_KEY", f"CODEX_HOME={home}", "codex", "--no-daemon")
-    tmux("-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "40", *nobody)
-    try:
-        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Nobody", "--json")
-        done = fleet.until("it is there", lambda: fleet(*adopt), lambda done: done.returncode == 0)
-        session = str(json.loads(done.stdout)["id"])
+    with fleet.own_tmux(*nobody, columns=100) as tmux, fleet.adopted(tmux, "Nobody") as session:
         yield session
-        fleet("session", "report", "complete", "done", "--session", session)
-    finally:
-        tmux("kill-server")
 
 
 def until_text(fleet: RealFleet, session_id: str, text: str) -> dict[str, Any]:

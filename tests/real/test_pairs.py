@@ -151,33 +151,10 @@ def test_pairs_spawned(fleet: RealFleet) -> None:
 @contextlib.contextmanager
 def adopted(fleet: RealFleet) -> Iterator[str]:
     """One that a person runs in their own tmux, and that tells nothing."""
-    socket = fleet.own_socket()
-
-    def tmux(*command: str) -> None:
-        done = fleet.network.run(["tmux", "-S", socket, *command], env=fleet.env, cwd=fleet.work)
-        assert done.returncode == 0, done
-
-    tmux(
-        "-f",
-        "/dev/null",
-        "new-session",
-        "-d",
-        "-x",
-        "120",
-        "-y",
-        "50",
-        fleet.cli.name,
-        *_ADOPTED[fleet.cli.name],
-    )
-    try:
-        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Pairs")
-        fleet.until("it is there", lambda: fleet(*adopt).returncode, lambda code: code == 0)
-        session_id = str(fleet.json("session", "show", "Pairs")["id"])
+    program = (fleet.cli.name, *_ADOPTED[fleet.cli.name])
+    with fleet.own_tmux(*program, lines=50) as tmux, fleet.adopted(tmux, "Pairs") as session_id:
         fleet.until_status(session_id, "finished")
         yield session_id
-        fleet("session", "report", "complete", "done", "--session", session_id)
-    finally:
-        tmux("kill-server")
 
 
 def test_pairs_adopted(fleet: RealFleet) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import Any, cast
 import pytest
 from tests.real import test_claude, test_codex, test_gemini
 from tests.real.clis import CLIS, Cli
-from tests.real.fleet import RealFleet
+from tests.real.fleet import RealFleet, Tmux
 from tests.real.test_coordinate import _YES_TO_ALL, overseen_once, rule, story
 from tests.real.turns import Reply, says
 from tests.real.walk import Asked
@@ -38,29 +37,20 @@ def runs(fleet: RealFleet, command: str) -> Asked:
     return make(command)
 
 
-def tmux_of(fleet: RealFleet, session_id: str) -> tuple[Callable[..., str], str]:
+def tmux_of(fleet: RealFleet, session_id: str) -> tuple[Tmux, str]:
     """tmux as a person at the fleet's own server uses it, and the session's pane."""
     place = fleet.json("session", "show", session_id)["place"]
-    return tmux_at(fleet, f"{fleet.env['MAESTRO_HOME']}/fleets/{place['fleet']}"), place["paneId"]
+    return fleet.tmux_of(place["fleet"]), place["paneId"]
 
 
-def tmux_at(fleet: RealFleet, socket: str) -> Callable[..., str]:
-    def tmux(*command: str) -> str:
-        done = fleet.network.run(["tmux", "-S", socket, *command], env=fleet.env, cwd=fleet.work)
-        assert done.returncode == 0, done
-        return done.stdout.strip()
-
-    return tmux
-
-
-def size(tmux: Callable[..., str], pane: str) -> tuple[str, str]:
+def size(tmux: Tmux, pane: str) -> tuple[str, str]:
     """The window's size, and its own rule for it."""
     show = ("display-message", "-p", "-t", pane, "#{window_width}x#{window_height}=")
     shown, _, rule = tmux(*show, ";", "show-options", "-w", "-v", "-t", pane, "window-size").partition("=")
     return shown, rule.strip()
 
 
-def asked_when_small(fleet: RealFleet, asked: Asked) -> tuple[str, Callable[..., str], str]:
+def asked_when_small(fleet: RealFleet, asked: Asked) -> tuple[str, Tmux, str]:
     """A session whose window was left at 40 by 10 when its dialog comes."""
     gate = threading.Event()
     first, *others = asked.turns
@@ -77,7 +67,7 @@ def asked_when_small(fleet: RealFleet, asked: Asked) -> tuple[str, Callable[...,
     return session_id, tmux, pane
 
 
-def until_small_again(fleet: RealFleet, tmux: Callable[..., str], pane: str) -> None:
+def until_small_again(fleet: RealFleet, tmux: Tmux, pane: str) -> None:
     fleet.until("its window is as it was", lambda: size(tmux, pane), lambda now: now == ("40x10", ""))
 
 
@@ -125,13 +115,8 @@ def test_a_persons_own_small_pane_is_left_as_it_is(fleet: RealFleet) -> None:
     """What it hides is not judged, nothing is typed, and the refusal says what to do."""
     rule(fleet, _YES_TO_ALL)
     (fleet.work / "build").mkdir(exist_ok=True)
-    tmux = tmux_at(fleet, socket := fleet.own_socket())
-    flags = _BY_HAND[fleet.cli.name]
-    tmux("-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "40", fleet.cli.name, *flags)
-    try:
-        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Mine", "--json")
-        done = fleet.until("it is there", lambda: fleet(*adopt), lambda done: done.returncode == 0)
-        session_id = str(json.loads(done.stdout)["id"])
+    program = (fleet.cli.name, *_BY_HAND[fleet.cli.name])
+    with fleet.own_tmux(*program, columns=100) as tmux, fleet.adopted(tmux, "Mine") as session_id:
         fleet.until_status(session_id, "finished")
         gate = threading.Event()
         first = cast("Reply", runs(fleet, HIDING).turns[0])
@@ -159,9 +144,6 @@ def test_a_persons_own_small_pane_is_left_as_it_is(fleet: RealFleet) -> None:
         fleet.tell(session_id, "Choose 1")
         fleet.until_said(session_id, "All is answered.")
         assert not (fleet.work / "build").exists()
-        fleet("session", "report", "complete", "done", "--session", session_id)
-    finally:
-        tmux("kill-server")
 
 
 def _until_whole(fleet: RealFleet, session_id: str) -> dict[str, Any]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import pytest
 from tests.real.clis import CLIS, Cli
-from tests.real.fleet import RealFleet
+from tests.real.fleet import RealFleet, Tmux
 from tests.real.turns import says
 
 # Codex keeps its rollout open by itself; by default its daemon does, for every Codex of the person.
@@ -26,33 +24,12 @@ def cli(request: pytest.FixtureRequest) -> Cli:
     return CLIS[request.param]
 
 
-class Pane(NamedTuple):
-    fleet: RealFleet
-    socket: str
-
-    def tmux(self, *command: str) -> str:
-        done = self.fleet.network.run(
-            ["tmux", "-S", self.socket, *command], env=self.fleet.env, cwd=self.fleet.work
-        )
-        assert done.returncode == 0, done
-        return done.stdout
-
-    def types(self, text: str) -> None:
-        """What the person types there themselves."""
-        self.tmux("send-keys", "-t", "%0", "-l", text)
-        self.fleet.until("it is in the box", lambda: self.tmux("capture-pane", "-p"), lambda s: text in s)
-        time.sleep(_GAP)
-        self.tmux("send-keys", "-t", "%0", "Enter")
-
-
-@contextlib.contextmanager
-def started(fleet: RealFleet, flags: tuple[str, ...]) -> Iterator[Pane]:
-    pane = Pane(fleet, fleet.own_socket())
-    pane.tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", fleet.cli.name, *flags)
-    try:
-        yield pane
-    finally:
-        pane.tmux("kill-server")
+def types(fleet: RealFleet, tmux: Tmux, text: str) -> None:
+    """What the person types there themselves."""
+    tmux("send-keys", "-t", "%0", "-l", text)
+    fleet.until("it is in the box", lambda: tmux("capture-pane", "-p"), lambda screen: text in screen)
+    time.sleep(_GAP)
+    tmux("send-keys", "-t", "%0", "Enter")
 
 
 def delegate(fleet: RealFleet, words: str, *more: str) -> None:
@@ -75,31 +52,27 @@ def test_the_transcript_is_its_own(fleet: RealFleet) -> None:
 
 def shows_its_own(fleet: RealFleet, flags: tuple[str, ...]) -> None:
     other = fleet.work.parent / "other"
-    with started(fleet, flags) as pane:
-        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", pane.socket)
-        fleet.until(
-            "it is ready", lambda: pane.tmux("capture-pane", "-p"), lambda screen: "shortcuts" in screen
-        )
+    with fleet.own_tmux(fleet.cli.name, *flags) as tmux:
+        fleet.until("it is ready", lambda: tmux("capture-pane", "-p"), lambda screen: "shortcuts" in screen)
         delegate(fleet, "Words of the delegate.")
         if fleet.cli.name != "gemini":  # which trusts no folder that it was not told of
             delegate(fleet, "Words of another folder.", "--cd", str(other))
-        session_id = str(fleet.json(*adopt)["id"])
-        assert said(fleet, session_id) == []
-        assert fleet.digest(session_id)["unknownTranscript"]
-        fleet.load(says("Words of the pane."), afterwards=says("Words of the pane."))
-        pane.types("a person asks the pane")
-        fleet.until_said(session_id, "Words of the pane.")
-        delegate(fleet, "Words of the delegate.")
-        assert said(fleet, session_id)[-1] == "Words of the pane."
-        first = fleet.json("session", "show", session_id)["transcriptPath"]
-        fleet.load(says("Words after clear."), afterwards=says("Words after clear."))
-        pane.types("/clear")
-        fleet.until(
-            "it is cleared", lambda: pane.tmux("capture-pane", "-p"), lambda s: "a person asks" not in s
-        )
-        pane.types("a person asks again")
-        fleet.until_said(session_id, "Words after clear.")
-        assert fleet.json("session", "show", session_id)["transcriptPath"] != first
-        told = fleet.explain(session_id)["transcript"]
-        assert ".jsonl: " in told, told
-        fleet("session", "report", "complete", "done", "--session", session_id)
+        with fleet.adopted(tmux, "Mine") as session_id:
+            assert said(fleet, session_id) == []
+            assert fleet.digest(session_id)["unknownTranscript"]
+            fleet.load(says("Words of the pane."), afterwards=says("Words of the pane."))
+            types(fleet, tmux, "a person asks the pane")
+            fleet.until_said(session_id, "Words of the pane.")
+            delegate(fleet, "Words of the delegate.")
+            assert said(fleet, session_id)[-1] == "Words of the pane."
+            first = fleet.json("session", "show", session_id)["transcriptPath"]
+            fleet.load(says("Words after clear."), afterwards=says("Words after clear."))
+            types(fleet, tmux, "/clear")
+            fleet.until(
+                "it is cleared", lambda: tmux("capture-pane", "-p"), lambda s: "a person asks" not in s
+            )
+            types(fleet, tmux, "a person asks again")
+            fleet.until_said(session_id, "Words after clear.")
+            assert fleet.json("session", "show", session_id)["transcriptPath"] != first
+            told = fleet.explain(session_id)["transcript"]
+            assert ".jsonl: " in told, told

@@ -263,61 +263,28 @@ def adopted(fleet: RealFleet, asked: Asked, words: str, *flags: str, refuses: st
 
     With `refuses` it says first that it does not take this answer, and nothing is typed.
     """
-    socket = fleet.own_socket()
-
-    def tmux(*command: str) -> str:
-        done = fleet.network.run(["tmux", "-S", socket, *command], env=fleet.env, cwd=fleet.work)
-        assert done.returncode == 0, done
-        return done.stdout
-
-    tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", fleet.cli.name, *flags)
-    try:
-        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Mine", "--json")
-        done = fleet.until("it is there", lambda: fleet(*adopt), lambda done: done.returncode == 0)
-        session = fleet.json("session", "show", json.loads(done.stdout)["id"])
-        assert session["agent"] == fleet.cli.name
-        fleet.until_status(session["id"], "finished")
+    with fleet.own_tmux(fleet.cli.name, *flags) as tmux, fleet.adopted(tmux, "Mine") as session_id:
+        assert fleet.json("session", "show", session_id)["agent"] == fleet.cli.name
+        fleet.until_status(session_id, "finished")
         since = fleet.load(*asked.turns, says("All is answered."))
-        fleet.tell(session["id"], "begin")
+        fleet.tell(session_id, "begin")
         fleet.asked("begin", since=since)
-        fleet.until_asked(session["id"])
+        fleet.until_asked(session_id)
         if refuses:
-            refused_words(fleet, session["id"], refuses)
-        fleet.tell(session["id"], words)
-        fleet.until_said(session["id"], "All is answered.")
+            refused_words(fleet, session_id, refuses)
+        fleet.tell(session_id, words)
+        fleet.until_said(session_id, "All is answered.")
         assert tmux("list-clients") == ""
-        fleet("session", "report", "complete", "done", "--session", session["id"])
-    finally:
-        tmux("kill-server")
 
 
 def trusted(fleet: RealFleet, *flags: str) -> None:
     """In a folder that the CLI does not know, its own dialog is told, and answered."""
-    socket, folder = fleet.own_socket(), fleet.work.parent / "unknown"
+    folder = fleet.work.parent / "unknown"
     folder.mkdir()
-
-    def tmux(*command: str) -> None:
-        done = fleet.network.run(["tmux", "-S", socket, *command], env=fleet.env, cwd=folder)
-        assert done.returncode == 0, done
-
-    tmux(
-        "-f",
-        "/dev/null",
-        "new-session",
-        "-d",
-        "-x",
-        "120",
-        "-y",
-        "40",
-        "-c",
-        str(folder),
-        fleet.cli.name,
-        *flags,
-    )
-    try:
-        adopt = ("session", "adopt", "--pane", "%0", "--tmux-socket", socket, "--name", "Stranger")
-        fleet.until("it is there", lambda: fleet(*adopt).returncode, lambda code: code == 0)
-        session_id = fleet.json("session", "show", "Stranger")["id"]
+    with (
+        fleet.own_tmux(fleet.cli.name, *flags, cwd=folder) as tmux,
+        fleet.adopted(tmux, "Stranger") as session_id,
+    ):
         screen = fleet.until_asked(session_id)
         assert screen["kind"] == "dialog", screen
         labels = [option["label"] for option in screen["options"]]
@@ -326,9 +293,6 @@ def trusted(fleet: RealFleet, *flags: str) -> None:
         )
         fleet.tell(session_id, f"Choose {yes}")
         fleet.until_status(session_id, "finished")
-        fleet("session", "report", "complete", "done", "--session", session_id)
-    finally:
-        tmux("kill-server")
 
 
 def failed(fleet: RealFleet, failure: Failure) -> None:
