@@ -10,6 +10,8 @@ import pytest
 from tests.fleet.typing.stage import Stage
 from tests.patience import until
 
+pytestmark = pytest.mark.more  # make test-more
+
 REFUSED = {"api_error": {"status": 400, "text": "bad request"}}
 LIMITED = {"limit": {"text": "Usage limit reached", "resets": "3pm"}}
 RETRIES = {"api_error": {"status": 500, "text": "overloaded", "retrying": 3600}}
@@ -92,7 +94,6 @@ def test_a_follower_is_told_at_once_of_trouble_that_is_there_already(stage: Stag
     assert (entry["source"], len(entry["text"])) == ("system", 20)
 
 
-@pytest.mark.more
 def test_one_that_starts_too_slowly_is_heard_by_its_own(stage: Stage) -> None:
     """Nobody waits for it any longer, and it runs no hooks; its script comes late, through a pipe."""
     pipe = stage.place / "late.json"

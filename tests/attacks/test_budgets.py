@@ -8,6 +8,8 @@ from tests.dispatch.batch import conftest as batch
 from tests.dispatch.batch.conftest import Stage
 from tests.dispatch.support import script
 
+pytestmark = pytest.mark.more  # make test-more
+
 stage, repository = batch.stage, batch.repository  # fixtures
 
 SPENT = {"usage": {"input": 100, "output": 50, "cost": 0.5}}

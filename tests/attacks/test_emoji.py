@@ -11,6 +11,8 @@ from tests.fleet.typing.stage import Stage
 from tests.patience import until
 from tests.support import some_in_test
 
+pytestmark = pytest.mark.more  # make test-more
+
 LOOKS = some_in_test(["claude", "codex", "gemini"])
 
 
@@ -82,7 +84,6 @@ def test_a_mark_that_tells_only_lines_is_left_alone_where_nobody_saw_it_before(s
     stage.until_heard(session, text, "not before you")
 
 
-@pytest.mark.more
 def test_what_a_human_sent_after_all_is_not_taken_out(stage: Stage) -> None:
     session = stage.adopt("sent-after-all", keeper=True)
     left_in_box(stage, session, "by hand then")
@@ -107,7 +108,6 @@ def test_across_a_kill_of_the_daemon_it_is_sent_once(stage: Stage) -> None:
     stage.until_heard(session, f"across a kill {FAMILY}", "goes on")
 
 
-@pytest.mark.more
 def test_after_a_restart_an_uncertain_one_is_known_again(stage: Stage) -> None:
     session = stage.adopt("restarted", keeper=True)
     first = left_in_box(stage, session, f"from the last life {FAMILY}")

@@ -15,6 +15,8 @@ from tests.patience import end_of, until
 from maestro.errors import InvalidInput
 from maestro.fleet.proof import LOST
 
+pytestmark = pytest.mark.more  # make test-more
+
 BUSY = ({"say": "I work on the parser. It takes its time."}, {"work": 600})
 
 
@@ -79,7 +81,6 @@ def test_nor_is_it_lost_when_the_daemon_dies_first(stage: Stage) -> None:
     assert (stage.receipt(session, left)["state"], stage.receipt(session, left)["reason"]) == ("failed", LOST)
 
 
-@pytest.mark.more
 def test_stopped_by_a_person_it_has_failed_as_well(stage: Stage) -> None:
     session = stage.spawn("stopped", *BUSY)
     left = in_its_queue(stage, session, "and then the last one")

@@ -24,6 +24,8 @@ from maestro.ledger import database
 from maestro.ledger.schema import REVISIONS
 from maestro.server import lifecycle
 
+pytestmark = pytest.mark.more  # make test-more
+
 BLOCK = 4096
 
 
@@ -166,7 +168,6 @@ def test_a_copy_that_was_cut_short_is_made_again(disk: SmallDisk) -> None:
 
 
 @skips.needs_root
-@pytest.mark.more
 def test_a_daemon_that_becomes_a_new_version_on_a_full_disk(disk: SmallDisk, place: Path) -> None:
     """The old one goes; the command says why no new one comes, at once; with room it goes on where it was."""
     maestro = disk.maestro
@@ -185,7 +186,6 @@ def test_a_daemon_that_becomes_a_new_version_on_a_full_disk(disk: SmallDisk, pla
 
 
 @skips.needs_root
-@pytest.mark.more
 def test_a_running_daemon_outlives_a_full_disk(disk: SmallDisk) -> None:
     """Its log and its ledger take nothing, the spool of a hook neither; all of them go on when there is room."""
     maestro = disk.maestro

@@ -18,6 +18,8 @@ from maestro import processes
 from maestro.fleet.server_files import SPARE
 from maestro.server import lifecycle
 
+pytestmark = pytest.mark.more  # make test-more
+
 MANY = 300 if SOAK else 8
 IN_ONE_WINDOW = 40 if SOAK else 16
 _OPEN_FILES = 256  # what some systems let a process open that does not ask for more
@@ -72,7 +74,6 @@ def open_files(pid: int) -> int:
 
 
 @pytest.mark.soak
-@pytest.mark.more
 @pytest.mark.timeout(3600)
 def test_a_fleet_of_many_panes(fleet: Fleet, maestro: Maestro) -> None:
     fleet.write(MANY)
@@ -103,7 +104,6 @@ def test_a_fleet_of_many_panes(fleet: Fleet, maestro: Maestro) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.more
 @pytest.mark.timeout(1800)
 def test_more_panes_in_one_window_than_there_is_room_for(fleet: Fleet, maestro: Maestro) -> None:
     fleet.write(IN_ONE_WINDOW, window="all")

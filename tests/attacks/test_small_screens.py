@@ -18,6 +18,8 @@ from maestro.agents.questions import Option, Question, QuestionKind, cut, is_sam
 from maestro.agents.screen import UNKNOWN, Screen
 from maestro.fleet.room import LARGE, advice, is_cramped, may_enlarge
 
+pytestmark = pytest.mark.more  # make test-more
+
 # How each shrinks is recorded from the real ones; here it is about the panes.
 CLIS = some_in_test(["claude", "codex", "gemini"])
 WORDS = " ".join(f"word{number:02}" for number in range(30))
@@ -134,7 +136,6 @@ def test_whoever_opens_the_window_finds_it_in_the_size_of_their_terminal(stage: 
     human.leave()
 
 
-@pytest.mark.more
 def test_a_pane_among_others_gets_the_window_and_gives_it_back(stage: Stage) -> None:
     """Its neighbours and the active pane are as before."""
     session = stage.spawn("beside", READY, {"wait": True}, MAY)
@@ -147,7 +148,6 @@ def test_a_pane_among_others_gets_the_window_and_gives_it_back(stage: Stage) -> 
     until_left_as_it_was(stage, session, left)
 
 
-@pytest.mark.more
 def test_tmux_gives_the_room_back_when_the_daemon_was_killed(stage: Stage) -> None:
     session, left = asked_when_small(stage, "orphan", "claude")
     until_left_as_it_was(stage, session, left)

@@ -18,6 +18,8 @@ from tests.support import BIN, Maestro, forbid_start
 from maestro import processes
 from maestro.server import lifecycle
 
+pytestmark = pytest.mark.more  # make test-more
+
 COMMANDS = [
     ("project", "list"),
     ("task", "create", "x", "--json"),
@@ -69,7 +71,6 @@ def test_a_hook_does_not_wait_for_it_and_is_heard_later(maestro: Maestro, pid: i
     assert payload in kept[0].read_bytes()
 
 
-@pytest.mark.more
 def test_it_goes_on_where_it_was(maestro: Maestro, pid: int) -> None:
     os.kill(pid, signal.SIGCONT)
     assert len(maestro.json("project", "list")) == 1
@@ -97,7 +98,6 @@ def connections(pid: int, socket: str) -> frozenset[str]:
     return frozenset(connected & targets)
 
 
-@pytest.mark.more
 def test_one_that_is_stopped_while_it_works_on_a_request(stage: Stage) -> None:
     """It holds two requests that may take minutes; their commands do not wait for its answers."""
     maestro, looks = stage.maestro, [frozenset[str]()]

@@ -14,6 +14,8 @@ import pytest
 from tests.fleet.typing.stage import AGENT, Stage
 from tests.patience import until
 
+pytestmark = pytest.mark.more  # make test-more
+
 READY = "? for shortcuts"
 UNKNOWN = "It is unknown which transcript is its own"
 ANSWERS = (
@@ -226,7 +228,6 @@ def test_what_is_resumed_in_another_pane_goes_with_its_process(stage: Stage) -> 
     assert [stage.show(one)["transcriptPath"] for one in sessions] == [None, str(log)]
 
 
-@pytest.mark.more
 def test_a_file_that_was_replaced_is_looked_at_anew(stage: Stage) -> None:
     pane = started(stage, {"say": "My own words are these."}, *ANSWERS, prompt="Say your words")
     session = adopted(stage, pane, "replaced")
@@ -242,7 +243,6 @@ def test_a_file_that_was_replaced_is_looked_at_anew(stage: Stage) -> None:
     assert texts(stage, session) == []
 
 
-@pytest.mark.more
 def test_a_restarted_daemon_shows_its_own_and_no_other(stage: Stage) -> None:
     pane = started(stage, {"say": "I am the one of this pane."}, *ANSWERS, prompt="Who are you")
     started(stage, {"say": "I am a stranger, and newer."}, *ANSWERS, prompt="Who is it")

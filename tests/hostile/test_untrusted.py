@@ -14,6 +14,8 @@ from tests.hostile.crowded import SILENT, Crowded
 from tests.hostile.scene import NOTHING, UNTRUSTED, staged
 from tests.support import Maestro
 
+pytestmark = pytest.mark.more  # make test-more
+
 
 @contextmanager
 def _crowded(maestro: Maestro, *, scripted: bool) -> Iterator[Crowded]:
@@ -65,20 +67,17 @@ def test_every_command_is_run_here() -> None:
     assert commands.mentioned_in_readme() & commands.known() <= commands.covered()
 
 
-@pytest.mark.more  # tests/hostile/test_attacks.py tries each of its files in make test
 def test_nothing_acts_for_a_user_of_scripted_agents(maestro: Maestro) -> None:
     with _crowded(maestro, scripted=True) as crowded:
         assert not (faults := _faults(crowded, commands.EVERY)), _lines(faults)
 
 
-@pytest.mark.more  # make test-more
 def test_what_would_act_is_refused_where_scripted_agents_are_off(maestro: Maestro) -> None:
     acting = [run for run in commands.EVERY if run.refused or run.careful]
     with _crowded(maestro, scripted=False) as crowded:
         assert not (faults := _faults(crowded, acting)), _lines(faults)
 
 
-@pytest.mark.more
 def test_nothing_acts_where_scripted_agents_are_off(maestro: Maestro) -> None:
     with _crowded(maestro, scripted=False) as crowded:
         assert not (faults := _faults(crowded, commands.EVERY)), _lines(faults)

@@ -11,6 +11,8 @@ import pytest
 from tests.coordinate.journey.overseen import Overseen, ask, may
 from tests.support import some_in_test
 
+pytestmark = pytest.mark.more  # make test-more
+
 YES_TO_ALL: dict[str, Any] = {
     "preset": "autonomous",
     "rules": [{"name": "yes to all", "pattern": "(?s).*", "answer": "Choose 1"}],

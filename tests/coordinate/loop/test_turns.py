@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.coordinate.loop.overseen import Overseen
 from tests.fleet.typing.stage import Stage
 from tests.patience import until
 
 from maestro.errors import Conflict
+
+pytestmark = pytest.mark.more  # make test-more
 
 ENDS = {"say": "I have read the code. Shall I use tabs or spaces for it?"}
 HEARS = [{"say": "I heard: ${prompt}"}]

@@ -15,6 +15,8 @@ from tests.support import Maestro
 
 from maestro.errors import Conflict, InvalidInput
 
+pytestmark = pytest.mark.more  # make test-more
+
 COLOUR = asks("Which colour?", "Red", "Blue")
 RULE = {"pattern": "which colour.*", "answer": "Choose 2"}
 

@@ -23,6 +23,8 @@ from maestro.fleet.facts import Pane, PaneRef, Sight
 from maestro.fleet.room import Settling
 from maestro.fleet.tmux import Tmux
 
+pytestmark = pytest.mark.more  # make test-more
+
 # Draws a dialog with the size that it has, and works once it has an answer.
 AGENT = """
 import itertools, os, signal, sys, time
@@ -233,7 +235,6 @@ async def test_nothing_goes_on_after_the_close(tmp_path: Path) -> None:
         await until_left_as_it_was(floor, pane, left)
 
 
-@pytest.mark.more
 @in_loop
 async def test_nothing_is_kept_of_panes_that_are_gone(tmp_path: Path) -> None:
     async with Floor(tmp_path) as floor:

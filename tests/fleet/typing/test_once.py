@@ -35,7 +35,7 @@ def test_an_agent_that_is_stopped_at_random(stage: Stage, imitated: str) -> None
                 # It may stand in the box, in front of every other one.
                 uncertain = [text]
                 break
-            assert receipt["state"] == "submitted", (receipt, stage.screen(session))
+            assert receipt["state"] == "submitted", (receipt["reason"], stage.screen(session))
             submitted.append(text)
     until(
         lambda: set(submitted) <= set(stage.heard(session)),
