@@ -117,7 +117,7 @@ def _run(tags: ProjectTags, seen: Standing, arguments: Namespace) -> dict[str, A
 
     order = order_for(tags, seen, to=arguments.to, mode=arguments.mode, seconds=arguments.timeout)
     starting = partial(start, prompt_session=arguments.detached)
-    begun = begin(tags, seen.tag.id, order, arguments.name, os.environ, starting)
+    begun = begin(tags, seen, order, arguments.name, os.environ, starting)
     told = {"run": begun.record.run}
     if begun.how == "started" and arguments.detached:
         return told | {"outcome": "begun"}
@@ -157,7 +157,12 @@ def _spawned(tags: ProjectTags, seen: Standing, arguments: Namespace) -> dict[st
 
     daemon = Daemon(os.environ)
     claimed = tags.claim(
-        seen.tag.id, arguments.name, lease_seconds=_SPAWN_SECONDS + 60, process=_this_process(), way="session"
+        seen.tag.id,
+        arguments.name,
+        lease_seconds=_SPAWN_SECONDS + 60,
+        process=_this_process(),
+        way="session",
+        as_seen=seen,
     )
     record = claimed.record
     assert record is not None

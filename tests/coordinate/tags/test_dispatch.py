@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,9 +14,11 @@ from tests.patience import patience, told_by
 from tests.support import Maestro
 
 from maestro import processes
-from maestro.coordinate.tags.runs import prompt_of
+from maestro.cli.tag_runner import start
+from maestro.coordinate.tags.runs import begin, order_for, prompt_of
 from maestro.coordinate.tags.tag import find_tags
 from maestro.dispatch.run import this_process
+from maestro.errors import Conflict
 
 pytestmark = pytest.mark.more  # make test-more
 
@@ -139,6 +142,21 @@ def test_whoever_dies_while_it_tells_of_a_killed_run_begins_nothing_anew(office:
     record = office.tags.record(tag_id)
     assert record is not None
     assert (record.attempt, record.claimant, "interrupted" in record.failed) == (1, "", True)
+
+
+def test_what_failed_after_it_was_chosen_is_not_begun_again(office: Office) -> None:
+    """A dispatcher chooses its tags at once, and comes to the last of them much later."""
+    [tag_id] = office.note("one RUN exit 3")
+    chosen = office.tags.find(tag_id)
+    order = order_for(office.tags, chosen, to="hand", mode=None, seconds=None)
+    [told] = office.dispatch()
+    assert told["outcome"] == "failed"
+    starting = partial(start, prompt_session=False)
+    with pytest.raises(Conflict, match="was tried meanwhile: failed"):
+        begin(office.tags, chosen, order, "late", office.maestro.env, starting)
+    assert (office.states(), len(office.handled)) == (["delegated"], 1)
+    [again] = office.dispatch("--again")
+    assert (again["outcome"], len(office.handled)) == ("failed", 2)
 
 
 def test_a_run_that_was_prepared_and_never_started_is_begun(office: Office) -> None:

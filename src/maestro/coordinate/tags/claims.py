@@ -119,6 +119,17 @@ def require_claimable(seen: Standing, claimant: str, way: Way) -> None:
     require_step(tag, "claimed")
 
 
+def require_as_seen(before: Standing, now: Standing) -> None:
+    """Raise where it was tried since somebody looked at it: what failed is not begun again by whoever did not know."""
+    known = (before.record.attempt, before.record.failed) if before.record else (0, "")
+    if now.tag.state == "claimed" or now.record is None or (now.record.attempt, now.record.failed) == known:
+        return
+    raise Conflict(
+        f"{now.tag.id} was tried meanwhile{f': {now.record.failed}' if now.record.failed else '.'}",
+        hint=f"To try it again: maestro tag dispatch {now.tag.id}",
+    )
+
+
 def is_free(seen: Standing, way: Way = "", *, again: bool = False) -> bool:
     """Whether it may be taken by whoever asks for the next one. What failed is taken by name only, or `again`."""
     tag, record = seen.tag, seen.record

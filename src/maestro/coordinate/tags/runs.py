@@ -77,17 +77,17 @@ def order_for(
 
 def begin(
     tags: ProjectTags,
-    wanted: str,
+    seen: Standing,
     order: delegate.Order,
     claimant: str,
     env: Mapping[str, str],
     start: Callable[[str, Record, int], int],
 ) -> Begun:
-    """Claim the tag, and see to it that its run goes on. `start` starts the run's process, given the run's folder, the
+    """Claim the tag, as it was seen, and see to it that its run goes on. `start` starts the run's process, given the run's folder, the
     record and the lock's descriptor, and returns its pid."""
     # What is wrong with the tool is said before anything is claimed.
     delegate.ready(order, env)
-    record = tags.claim(wanted, claimant, process=this_process(), way="run").record
+    record = tags.claim(seen.tag.id, claimant, process=this_process(), way="run", as_seen=seen).record
     assert record is not None
     folder = os.path.join(places.prepare(tags.files.root, env), record.run)
     with tags.run_lock(record.id) as lock:

@@ -136,9 +136,14 @@ class ProjectTags:
         lease_seconds: float = tag_claims.LEASE_SECONDS,
         process: Process | None = None,
         way: Way = "",
+        as_seen: Standing | None = None,
     ) -> Standing:
+        """`as_seen`: how it stood when the claimant chose it; what was tried since then is a Conflict."""
         with self.locked():
-            return self._claim(self.find(wanted), claimant, lease_seconds, process, way)
+            seen = self.find(wanted)
+            if as_seen is not None:
+                tag_claims.require_as_seen(as_seen, seen)
+            return self._claim(seen, claimant, lease_seconds, process, way)
 
     def claim_next(
         self,
