@@ -14,6 +14,7 @@ from tests.chains.run.support import DYING
 from tests.patience import run, until
 from tests.support import BIN, Maestro
 
+from maestro import processes
 from maestro.coordinate.tags.tag_files import ProjectTags
 
 # The third line of the prompt is the tag's own; one write of one line to a file that is only appended to.
@@ -85,8 +86,9 @@ class Office:
                 pass
 
     def runners(self) -> list[int]:
-        """The processes that carry out runs of this project."""
-        found = []
+        """The processes that carry out runs of this project. A program that one of them is just starting has its command
+        line until it executes: that one is no runner."""
+        found = set[int]()
         for name in filter(str.isdecimal, os.listdir("/proc")):
             try:
                 words = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
@@ -95,8 +97,8 @@ class Office:
             if b"maestro.cli.tag_runner" in words and any(
                 word.startswith(os.fsencode(self.project.resolve())) for word in words
             ):
-                found.append(int(name))
-        return found
+                found.add(int(name))
+        return sorted(pid for pid in found if processes.parent(pid) not in found)
 
     def states(self) -> list[str]:
         return [seen.tag.state for seen in self.tags.all()]
