@@ -9,6 +9,8 @@ import pytest
 from tests.hostile.scene import NOTHING, Scene, staged
 from tests.support import Maestro
 
+pytestmark = pytest.mark.more  # make test-more
+
 _DELEGATE = ("delegate", "hello", "--to", "own")
 _CHAIN = ("chain", "run", "fix a typo", "--chain", "quick", "-y", "--no-review", "--to", "own")
 _ADD = ("tag", "add", "notes.md", "Look at it", "--kind", "fix")

@@ -15,7 +15,7 @@ from tests.hostile.scene import UNTRUSTED, Scene, staged
 from tests.patience import until
 from tests.support import Maestro
 
-pytestmark = skips.needs_person
+pytestmark = [skips.needs_person, pytest.mark.more]  # make test-more
 
 _ACTING = sorted({one.path for one in EVERYTHING if one.acts and not one.path.startswith(".git/")})
 
@@ -134,7 +134,6 @@ def _waiting(scene: Scene) -> set[str]:
     return {one["name"] for one in json.loads(shown.stdout)["unconfirmed"]}
 
 
-@pytest.mark.more  # make test-more
 def test_a_changed_file_asks_again(maestro: Maestro) -> None:
     with staged(maestro) as scene:
         scene.trust()

@@ -9,6 +9,8 @@ from tests.chains.run.support import SCRIPTED, Stage, read_project, rung_for, st
 from tests.chains.support import package
 from tests.support import SOAK, Maestro, some_in_test
 
+pytestmark = pytest.mark.more  # make test-more
+
 CHAINS = sorted(name for name in package().chains if name not in package().commands)
 COMMANDS = sorted(package().commands)
 

@@ -13,6 +13,8 @@ from tests.patience import until
 from maestro.errors import Refused
 from maestro.server.client import Daemon
 
+pytestmark = pytest.mark.more  # make test-more
+
 DANGER = asks("Shall I run git push --force origin main?", "Yes, push it", "No, leave it")
 
 
