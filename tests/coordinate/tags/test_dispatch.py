@@ -104,13 +104,19 @@ def test_a_run_that_goes_on_is_not_begun_again(office: Office) -> None:
     assert (office.states(), len(office.handled)) == (["done"], 1)
 
 
-def test_a_killed_run_is_told_and_not_begun_again(office: Office) -> None:
+def with_a_killed_run(office: Office) -> str:
+    """A tag whose run was begun, and whose runner was killed; its id."""
     [tag_id] = office.note("one RUN sleep 60")
     office.dispatch("--async")
     office.wait_until_handled()
     [runner] = office.runners()
     kill(runner)
     processes.wait_for_end(runner, patience(30))
+    return tag_id
+
+
+def test_a_killed_run_is_told_and_not_begun_again(office: Office) -> None:
+    tag_id = with_a_killed_run(office)
     [told] = office.dispatch()
     assert told["outcome"] == "failed"
     assert "interrupted" in told["reason"]
@@ -123,12 +129,7 @@ def test_a_killed_run_is_told_and_not_begun_again(office: Office) -> None:
 
 def test_whoever_dies_while_it_tells_of_a_killed_run_begins_nothing_anew(office: Office) -> None:
     """Each dispatcher dies around one write more of the tag's file and record, until one tells to the end."""
-    [tag_id] = office.note("one RUN sleep 60")
-    office.dispatch("--async")
-    office.wait_until_handled()
-    [runner] = office.runners()
-    kill(runner)
-    processes.wait_for_end(runner, patience(30))
+    tag_id = with_a_killed_run(office)
     kills = 0
     for count in range(1, 10):
         died = [office.dying(edge, count, files=f"notes.md,{tag_id}.json") for edge in ("before", "after")]
