@@ -19,7 +19,7 @@ from maestro.ledger.roles import HUMAN
 def test_what_became_known_since_is_judged_first(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     asked = Question("choice", "Which?", (Option("Wide"), Option("Tall")))
-    judged = asyncio.run(scene.asking.heard(scene.session, asked, ""))
+    judged = asyncio.run(scene.asking.heard(scene.session, asked, "", "", scene.now))
 
     def check(change: Change) -> str:
         require_as_judged(change, Open(judged))
@@ -27,7 +27,7 @@ def test_what_became_known_since_is_judged_first(tmp_path: Path) -> None:
 
     assert scene.journal.write(HUMAN, check) == judged.id
     more = Question("choice", "Which?", (Option("Wide", preview="rm -rf ~/photos"), Option("Tall")))
-    assert asyncio.run(scene.asking.heard(scene.session, more, "")).id == judged.id
+    assert asyncio.run(scene.asking.heard(scene.session, more, "", "", scene.now)).id == judged.id
     with pytest.raises(Conflict, match="More is known"):
         scene.journal.write(HUMAN, check)
     scene.journal.engine.dispose()

@@ -193,7 +193,9 @@ def test_a_question_is_open_once_and_closed_once(board: Board, worker: str) -> N
     assert (now_open.id, now_open.version) == (second, 1)
     board.journal.write(
         HUMAN,
-        lambda c: questions.amend(c, now_open, {**now_open.asked, "text": "Which one?"}, call_id="call_3"),
+        lambda c: questions.amend(
+            c, now_open, {**now_open.asked, "text": "Which one?"}, source="hook", call_id="call_3"
+        ),
     )
     changed = question(board, second)
     assert (changed.version, changed.text, changed.call_id) == (2, "Which one?", "call_3")

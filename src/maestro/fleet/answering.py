@@ -293,7 +293,7 @@ class Answering:
             return known, questions.open_question(connection, to.session.id)
 
         known, current = await asyncio.to_thread(self._crew.journal.read, read)
-        if current is not None and current.id != known.id and current.source == "hook":
+        if current is not None and current.id != known.id and current.source == questions.HOOK:
             return "its hook asks the next question"
         if known.closed_at is not None and known.closed_by.endswith(questions.SAID_SO):
             return "its hook says that it was answered"

@@ -2,12 +2,16 @@
 
 The same words asked twice are two questions. They are told apart by the call's own id, by a hook that tells a second time,
 by a screen that showed something else, and by a transcript that has the answer to the first.
+
+An agent goes on before what its hook said is taken in. So each sighting has its time: a hook ends no dialog that came after
+it spoke, and a dialog that it ended may stand on the screen for a moment.
 """
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any, Final, NamedTuple
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -15,58 +19,96 @@ from maestro.agents.occurrence import likeness
 from maestro.agents.questions import HIDDEN, REDACTED, is_same, merged, settled, words_of
 from maestro.agents.questions import Question as Asked
 from maestro.agents.screen import Screen
-from maestro.ages import has_passed
+from maestro.ages import has_passed, is_from_before
 from maestro.ledger import questions
 from maestro.ledger.facts import Question, Session
 from maestro.ledger.journal import Change, Journal
 from maestro.ledger.roles import HUMAN
 from maestro.redact import MARK, clean, hides, redact
 
-# A hook tells of a dialog before it is drawn: so long a screen without it means nothing.
+# A hook tells of a dialog before it is drawn, and of its end before it is wiped out: so long the screen means nothing.
 DRAWING_MS: Final = 1_500
 # A screen in one of these states shows that no dialog is open.
 NO_DIALOG = frozenset({"idle", "working", "background", "error", "retrying", "limit", "exited"})
 
 
 class Sighted(NamedTuple):
-    """An open question as it was last seen on the screen, and the hooks that told of it."""
+    """The last question as it was last seen on the screen, and the hooks that told of it."""
 
     question_id: str = ""
+    since: int = 0  # when it was first seen, or told of
     on_screen: Asked | None = None
     events: frozenset[str] = frozenset()
+    ended_at: int | None = None  # when a hook told that it is over
 
 
 class Asking:
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        # By session: its open question, with what was seen of it. Not kept over a restart.
+        # By session: its latest question, with what was seen of it. Not kept over a restart.
         self._sighted: dict[str, Sighted] = {}
+        # One sighting of a session at a time: each is compared with all that was seen before it.
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def open(self, session_id: str) -> Question | None:
         return await asyncio.to_thread(self.journal.read, lambda c: questions.open_question(c, session_id))
 
-    async def heard(self, session: Session, asked: Asked, call_id: str, event: str = "") -> Question:
-        """A hook told of it, in the agent's own words. Each event tells of a dialog once."""
-        return await self._seen(session, asked, source="hook", call_id=call_id, event=event)
+    async def heard(self, session: Session, asked: Asked, call_id: str, event: str, at: int) -> Question:
+        """A hook told of it then, in the agent's own words. Each event tells of a dialog once."""
+        async with self._turn(session.id):
+            return await self._seen(session, asked, at, source=questions.HOOK, call_id=call_id, event=event)
 
-    async def shown(self, session: Session, screen: Screen) -> Question | None:
-        """What the screen shows is open. A screen that cannot be read changes nothing."""
+    async def shown(self, session: Session, screen: Screen, at: int) -> Question | None:
+        """What the screen showed then is open. A screen that cannot be read changes nothing."""
+        async with self._turn(session.id):
+            return await self._shown(session, screen, at)
+
+    async def _shown(self, session: Session, screen: Screen, at: int) -> Question | None:
         known = await self.open(session.id)
         if screen.question is None and (known is None or screen.state not in NO_DIALOG):
             return known
         if known is not None and self.is_to_be_drawn(known, screen):
             return known
         if screen.question is not None:
-            return await self._seen(session, screen.question, source="screen", call_id="")
-        await self.close(session.id, "it is no longer on the screen")
+            if known is None and await self._is_to_be_wiped_out(session.id, fit(screen.question)):
+                return None
+            return await self._seen(session, screen.question, at, source="screen", call_id="")
+        await self._close(session.id, "it is no longer on the screen")
         return None
 
-    async def close(self, session_id: str, closed_by: str, *, call_id: str = "", of: str = "") -> None:
-        """Closes what is open; with `call_id` only what may be of this call, with `of` only this question."""
-        known = await self.open(session_id)
-        if known is None or (of and known.id != of) or (call_id and known.call_id not in {"", call_id}):
-            return
+    async def answered(self, session_id: str, question_id: str, closed_by: str) -> None:
+        """Closes this question, if it is still the open one."""
+        async with self._turn(session_id):
+            known = await self.open(session_id)
+            if known is not None and known.id == question_id:
+                await self._close(session_id, closed_by)
 
+    async def ended(self, session_id: str, event: str, call_id: str, at: int) -> Question | None:
+        """A hook told then that whatever was asked is over; with `call_id`, what this call asks. Returns what came since,
+        and stays open."""
+        async with self._turn(session_id):
+            return await self._ended(session_id, event, call_id, at)
+
+    async def _ended(self, session_id: str, event: str, call_id: str, at: int) -> Question | None:
+        known = await self.open(session_id)
+        if known is None:
+            return None
+        sighted = self._sighted.get(session_id, Sighted())
+        if sighted.question_id != known.id:
+            sighted = Sighted(known.id, known.opened_at)
+        is_named = bool(call_id) and known.call_id == call_id
+        is_other = bool(call_id) and known.call_id not in {"", call_id}
+        is_later = sighted.since > at and not is_from_before(sighted.since, at)
+        if is_other or (is_later and not is_named):
+            return known
+        await self._close(session_id, f"{event} {questions.SAID_SO}")
+        self._sighted[session_id] = sighted._replace(ended_at=self.journal.clock())
+        return None
+
+    def _turn(self, session_id: str) -> asyncio.Lock:
+        return self._locks.setdefault(session_id, asyncio.Lock())
+
+    async def _close(self, session_id: str, closed_by: str) -> None:
         def work(change: Change) -> str:
             questions.close_all(change, session_id, closed_by)
             return session_id
@@ -75,13 +117,25 @@ class Asking:
 
     def is_to_be_drawn(self, known: Question, screen: Screen) -> bool:
         """Whether a hook told of it so lately that the screen cannot be expected to show it, and it does not."""
-        is_fresh = known.source == "hook" and not has_passed(
+        is_fresh = known.source == questions.HOOK and not has_passed(
             DRAWING_MS, known.opened_at, self.journal.clock()
         )
         return is_fresh and not _shows(screen, known)
 
+    async def _is_to_be_wiped_out(self, session_id: str, asked: Asked) -> bool:
+        """Whether a hook told so lately of the end of this dialog that the screen may still show it."""
+        last = self._sighted.get(session_id, Sighted())
+        if last.ended_at is None or has_passed(DRAWING_MS, last.ended_at, self.journal.clock()):
+            return False
+        if last.on_screen is not None:
+            return likeness(last.on_screen, asked) != "other"
+        known = await asyncio.to_thread(
+            self.journal.read, lambda c: questions.get_question(c, last.question_id)
+        )
+        return is_same(asked_of(known), asked)
+
     async def _seen(
-        self, session: Session, asked: Asked, *, source: str, call_id: str, event: str = ""
+        self, session: Session, asked: Asked, at: int, *, source: str, call_id: str, event: str = ""
     ) -> Question:
         asked = fit(asked)
         sighted = self._sighted.get(session.id, Sighted())
@@ -94,15 +148,16 @@ class Asking:
                 return questions.ask(
                     change, session.id, stored(settled(asked)), source=source, call_id=call_id
                 )
-            whole = stored(merged(asked_of(known), asked, exact=source == "hook"))
-            if whole == known.asked and (not call_id or call_id == known.call_id):
+            whole = stored(merged(asked_of(known), asked, exact=source == questions.HOOK))
+            is_known = call_id in {"", known.call_id} and source in {"screen", known.source}
+            if whole == known.asked and is_known:
                 return known.id
-            return questions.amend(change, known, whole, call_id=call_id)
+            return questions.amend(change, known, whole, source=source, call_id=call_id)
 
         found = await asyncio.to_thread(self.journal.write, HUMAN, work)
-        before = sighted if sighted.question_id == found else Sighted(found)
+        before = sighted if sighted.question_id == found else Sighted(found, at)
         events = before.events | {event} if event else before.events
-        self._sighted[session.id] = Sighted(found, on_screen or before.on_screen, events)
+        self._sighted[session.id] = before._replace(on_screen=on_screen or before.on_screen, events=events)
         return await asyncio.to_thread(self.journal.read, lambda c: questions.get_question(c, found))
 
 
@@ -128,8 +183,7 @@ def _is_of(
 
 def _can_compare(known: Question) -> bool:
     """Whether what is kept of a question has the words that its screen shows: a hook has others of an approval."""
-    is_screens = known.source == "screen" and not known.call_id
-    return is_screens or known.kind not in {"permission", "plan"}
+    return known.source != questions.HOOK or known.kind not in {"permission", "plan"}
 
 
 def asked_of(question: Question) -> Asked:

@@ -15,7 +15,7 @@ from maestro.fleet.asking import Asking, without_the_rest
 from maestro.fleet.channels import Channels
 from maestro.fleet.lookout import Lookout
 from maestro.fleet.panes import Notify
-from maestro.ledger import questions, sessions
+from maestro.ledger import sessions
 from maestro.ledger.facts import Session, SessionStatus
 from maestro.ledger.journal import Change, Journal
 from maestro.ledger.roles import Actor
@@ -82,19 +82,19 @@ class Hearing:
         if not _is_its_own(session, happening):
             return None
         await self._record(session, event, happening, at)
-        question = None
+        question = since = None
         if happening.kind == "asked" and happening.question is not None:
             asked = without_the_rest(happening.question) if is_redacted else happening.question
-            question = await self._asking.heard(session, asked, happening.call_id, event)
+            question = await self._asking.heard(session, asked, happening.call_id, event, at)
             self._channels.let_go(session.id, but=question.id)
         elif happening.kind in _ENDS_QUESTIONS:
-            await self._asking.close(session.id, f"{event} {questions.SAID_SO}", call_id=happening.call_id)
-            kept = await self._asking.open(session.id)
-            self._channels.let_go(session.id, but=kept.id if kept else "")
+            since = await self._asking.ended(session.id, event, happening.call_id, at)
+            self._channels.let_go(session.id, but=since.id if since else "")
         if happening.kind == "prompted":
             self._channels.prompted(session.id, happening.text, at)
-        await self._tell(session, happening, ends_alike=isinstance(hooked, EndsAlike))
-        if happening.kind in _BEGINS:
+        if since is None:
+            await self._tell(session, happening, ends_alike=isinstance(hooked, EndsAlike))
+        if since is not None or happening.kind in _BEGINS:
             self._lookout.expect(session, at)
         self._channels.ring(session.id)
         if waits and question is not None:

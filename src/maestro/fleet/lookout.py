@@ -132,6 +132,7 @@ class Lookout:
     async def read(self, session_id: str, content: str) -> tuple[Screen, Question | None, str]:
         """What a screen that somebody captured says of a session, what is open there, and the screen itself: a later
         one, where a question was only just told of and was not on it yet."""
+        at = self.crew.journal.clock()
         session = await self.crew.session(session_id)
         terminal = terminal_named(session.agent)
         screen = UNKNOWN if terminal is None else terminal.read_screen(captured(content))
@@ -141,7 +142,7 @@ class Lookout:
         if is_part or (before is not None and await self.endings.is_over(session, before)):
             sight, question = await self.look(session)
             return (sight.screen, question, sight.content) if sight else (screen, question, content)
-        question = await self._shown(session, screen)
+        question = await self._shown(session, screen, at)
         if question is not None and (before is None or before.id != question.id):
             # Whoever sees a question first tells of it: a later look takes it for known.
             await self.tell(session, "unchecked", "needs_input")
@@ -156,15 +157,17 @@ class Lookout:
         before = await self.asking.open(session.id)
         is_over = False
         while True:
+            at = self.crew.journal.clock()
             sight = await self.see(session)
             if sight is None:
-                return None, before
+                return None, None if is_over else before
             if before is not None and not is_over and await self.endings.is_over(session, before):
                 # A transcript may be faster than the screen: what stands there a moment later is the next dialog.
-                sight = await self._see_next(session, sight) or sight
-                await self.asking.close(session.id, "its transcript has the answer", of=before.id)
+                await self._wait_for_next(session, sight)
+                await self.asking.answered(session.id, before.id, "its transcript has the answer")
                 is_over = True
-            question = await self._shown(session, sight.screen)
+                continue
+            question = await self._shown(session, sight.screen, at)
             if question is None or not self.asking.is_to_be_drawn(question, sight.screen):
                 break
             # Its hook was faster than its screen, which has what the hook does not: options, digits, what led to it.
@@ -179,24 +182,23 @@ class Lookout:
                 self.expect(session, self.crew.journal.clock())
         return sight, question
 
-    async def _shown(self, session: Session, screen: Screen) -> Question | None:
-        """Keeps what a screen shows is open, and since when."""
-        question = await self.asking.shown(session, screen)
+    async def _shown(self, session: Session, screen: Screen, at: int) -> Question | None:
+        """Keeps what a screen showed then is open, and since when."""
+        question = await self.asking.shown(session, screen, at)
         if question is not None:
             await self.endings.note(session, question)
         elif screen.state == "idle":
             self.endings.at_rest(session.id)
         return question
 
-    async def _see_next(self, session: Session, before: Sight) -> Sight | None:
-        """Looks until the screen shows something else than this dialog, or for a moment."""
+    async def _wait_for_next(self, session: Session, before: Sight) -> None:
+        """Waits until the screen shows something else than this dialog, or for a moment."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _NEXT_SECONDS
         sight: Sight | None = before
         while sight is not None and sight.screen == before.screen and loop.time() < deadline:
             await asyncio.sleep(_DRAW_SECONDS)
             sight = await self.see(session)
-        return sight
 
     async def tell(self, session: Session, notify: Notify, status: SessionStatus | None) -> None:
         """Make the session's pane and its row say what happened."""

@@ -14,6 +14,8 @@ from maestro.ledger.journal import Change
 
 _questions = schema.questions
 
+# The source of a question that the agent's own hook told of.
+HOOK = "hook"
 # The source of a question that ended a turn, in words: it is never open as a dialog is.
 IN_WORDS = "transcript"
 # How the words end by which a hook closes a question.
@@ -83,9 +85,14 @@ def note_in_words(change: Change, question: Question) -> str:
     return question.id
 
 
-def amend(change: Change, question: Question, asked: dict[str, Any], *, call_id: str = "") -> str:
-    """More is known of an open question than before, or it changed on the screen."""
+def amend(
+    change: Change, question: Question, asked: dict[str, Any], *, source: str, call_id: str = ""
+) -> str:
+    """More is known of an open question than before, or it changed on the screen. Once a hook told of it, it is the hook's:
+    it has the hook's words."""
     fields: dict[str, Any] = {"asked": asked, "kind": asked["kind"], "text": asked["text"]}
+    if source == HOOK:
+        fields["source"] = HOOK
     if call_id:
         fields["call_id"] = call_id
     if _decided_by(asked) != _decided_by(question.asked):

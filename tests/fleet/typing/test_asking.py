@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -44,10 +45,15 @@ class Scene:
 
     def heard(self, text: str, call_id: str = "") -> Kept:
         self.now += 1
-        return asyncio.run(self.asking.heard(self.session, Question("choice", text), call_id))
+        asked = Question("choice", text)
+        return asyncio.run(self.asking.heard(self.session, asked, call_id, "", self.now))
 
     def shown(self, screen: Screen) -> Kept | None:
-        return asyncio.run(self.asking.shown(self.session, screen))
+        return asyncio.run(self.asking.shown(self.session, screen, self.now))
+
+    def ended(self, call_id: str = "", *, at: int | None = None) -> Kept | None:
+        told_at = self.now if at is None else at
+        return asyncio.run(self.asking.ended(self.session.id, "PostToolUse", call_id, told_at))
 
     def all(self) -> list[Kept]:
         return self.journal.read(questions.list_questions)
@@ -98,9 +104,40 @@ def test_a_permission_is_given_to_its_detail_however_it_is_worded(
     shown = Screen("permission", question=permission("Do you want to proceed?", "git push"))
     first = scene.shown(shown)
     assert first is not None
-    later = asyncio.run(scene.asking.heard(scene.session, permission("May it use Bash?", heard), ""))
+    later = asyncio.run(
+        scene.asking.heard(scene.session, permission("May it use Bash?", heard), "", "", scene.now)
+    )
     assert later.text == "May it use Bash?"
     assert (later.id, later.version) == (first.id, version)
+
+
+def test_a_permission_that_screen_and_hook_told_of_is_known_after_a_restart(scene: Scene) -> None:
+    shown = Screen("permission", question=permission("Do you want to proceed?", "git push"))
+    first = scene.shown(shown)
+    told = permission("May it use Bash?", "git push")
+    asyncio.run(scene.asking.heard(scene.session, told, "", "PermissionRequest", scene.now))
+    scene.asking = Asking(scene.journal)
+    again = scene.shown(shown)
+    assert first is not None
+    assert again is not None
+    assert again.id == first.id
+
+
+def test_screen_and_hook_at_the_same_moment_see_one_question(scene: Scene) -> None:
+    shown = Screen("permission", question=permission("Do you want to proceed?", "git push"))
+    told = permission("May it use Bash?", "git push")
+
+    def heard() -> Coroutine[Any, Any, Kept]:
+        return scene.asking.heard(scene.session, told, "", "PermissionRequest", scene.now)
+
+    async def play() -> None:
+        looks = (scene.asking.shown(scene.session, shown, scene.now) for _ in range(6))
+        await asyncio.gather(next(looks), heard(), *looks)
+
+    asyncio.run(play())
+    assert len(scene.all()) == 1
+    asyncio.run(heard())
+    assert len(scene.all()) == 2, "each event tells of a dialog once"
 
 
 def test_options_that_were_not_known_are_another_version(scene: Scene) -> None:
@@ -193,7 +230,7 @@ def test_a_hook_that_tells_again_tells_of_another_question(scene: Scene) -> None
     def heard(event: str, call_id: str = "") -> str:
         scene.now += 1
         asked = permission("May it use Bash?", "make release")
-        return asyncio.run(scene.asking.heard(scene.session, asked, call_id, event)).id
+        return asyncio.run(scene.asking.heard(scene.session, asked, call_id, event, scene.now)).id
 
     first = heard("PreToolUse", "call_1")
     assert heard("PermissionRequest") == first, "another event may tell of the same one"
@@ -224,12 +261,56 @@ def test_a_screen_that_asks_something_else(scene: Scene, change: dict[str, objec
 
 def test_the_answer_to_one_call_closes_no_other(scene: Scene) -> None:
     second = scene.heard("Which?", "call_2")
-    asyncio.run(scene.asking.close(scene.session.id, "PostToolUse said so", call_id="call_1"))
-    found = asyncio.run(scene.asking.open(scene.session.id))
-    assert found is not None
-    assert found.id == second.id
-    asyncio.run(scene.asking.close(scene.session.id, "PostToolUse said so", call_id="call_2"))
+    kept = scene.ended("call_1")
+    assert kept is not None
+    assert kept.id == second.id
+    assert scene.ended("call_2") is None
     assert asyncio.run(scene.asking.open(scene.session.id)) is None
+
+
+@pytest.mark.parametrize("call_id", ["", "call_1"])
+def test_a_hook_ends_no_dialog_that_came_after_it_spoke(scene: Scene, call_id: str) -> None:
+    """Its agent goes on before it is taken in, and the next dialog is seen on the screen meanwhile."""
+    told_at = scene.now
+    scene.now += 1
+    first = scene.shown(on_screen("Which?"))
+    assert first is not None
+    kept = scene.ended(call_id, at=told_at)
+    assert kept is not None
+    assert kept.id == first.id
+    scene.now += 1
+    assert scene.ended(call_id) is None
+
+
+def test_a_hook_ends_what_its_own_call_asked_whenever_that_was_taken_in(scene: Scene) -> None:
+    told_at = scene.now
+    scene.heard("Which?", "call_1")
+    assert scene.ended("call_1", at=told_at) is None
+
+
+def test_a_hook_ends_what_was_seen_before_the_clock_was_set_back(scene: Scene) -> None:
+    scene.shown(on_screen("Which?"))
+    scene.now -= 3_600_000
+    assert scene.ended() is None
+
+
+@pytest.mark.parametrize("is_seen", [False, True])
+def test_a_dialog_whose_end_a_hook_told_may_stand_there_for_a_moment(scene: Scene, *, is_seen: bool) -> None:
+    scene.heard("Which?", "call_1")
+    if is_seen:
+        scene.shown(on_screen("Which?"))
+    assert scene.ended("call_1") is None
+    assert scene.shown(on_screen("Which?")) is None
+    other = scene.shown(on_screen("Which colour?"))
+    assert other is not None, "another dialog is news at once"
+    assert scene.ended() is None
+    again = scene.heard("Which?", "call_2")
+    assert len(scene.all()) == 3, "the same words in another call are told by its hook"
+    assert scene.ended("call_2") is None
+    scene.now += DRAWING_MS
+    still = scene.shown(on_screen("Which?"))
+    assert still is not None, "it stands there for so long that it is asked again"
+    assert still.id != again.id
 
 
 ROWS = (Option("Yes", number=1), Option("No", number=2))
@@ -248,7 +329,7 @@ def test_what_a_screen_shows_more_is_kept(
 ) -> None:
     """It may be the next dialog: whoever judges it has to read what stands there."""
     if by_hook:
-        first = asyncio.run(scene.asking.heard(scene.session, asked, "", "PermissionRequest"))
+        first = asyncio.run(scene.asking.heard(scene.session, asked, "", "PermissionRequest", scene.now))
     else:
         first = scene.shown(Screen("question", question=asked))  # type: ignore[assignment]
     scene.now += DRAWING_MS
