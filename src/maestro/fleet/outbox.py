@@ -64,6 +64,8 @@ class Outbox:
         self.answering = Answering(crew, lookout, channels)
         self._left_behind = LeftBehind(crew, lookout, self.typist)
         self._delivering: dict[str, asyncio.Task[None]] = {}
+        # Sessions whose queue got something since it was last read.
+        self._unread: set[str] = set()
         self._closed = False
         self.admit: Admit | None = None
         self.on_settled: Settled | None = None
@@ -184,6 +186,7 @@ class Outbox:
 
     def deliver(self, session_id: str) -> None:
         """See to it that this session's queue is worked off."""
+        self._unread.add(session_id)
         running = self._delivering.get(session_id)
         if self._closed or (running is not None and not running.done()):
             self.channels.ring(session_id)
@@ -199,7 +202,14 @@ class Outbox:
             self.deliver(session_id)
 
     async def _work_off(self, session_id: str) -> None:
-        while (prompt := await self._next(session_id)) is not None:
+        while True:
+            self._unread.discard(session_id)
+            prompt = await self._next(session_id)
+            if prompt is None and session_id in self._unread:
+                # Queued after it was read, and this task still ran: nobody else looks.
+                continue
+            if prompt is None:
+                return
             news = self.channels.news(session_id)
             since = self.crew.journal.clock()
             try:
