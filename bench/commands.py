@@ -125,13 +125,13 @@ def _everyday_commands() -> Iterator[Row]:
         yield row(
             "S6",
             "session logs ID / the same",
-            1.2,
+            0.6,
             interleaved(lambda: maestro("session", "logs", session), against, 25),
         )
         yield row(
             "S6",
             "task list / a Node commander program that prints a word",
-            1.2,
+            0.6,
             interleaved(lambda: maestro("task", "list"), against, 25),
         )
         with _agent(env, work) as worker:
@@ -139,7 +139,7 @@ def _everyday_commands() -> Iterator[Row]:
             yield row(
                 "S6",
                 "session prompt ID --no-wait / the same",
-                1.2,
+                0.6,
                 interleaved(lambda: maestro(*words), against, 25),
             )
 
@@ -205,6 +205,6 @@ def _first_call() -> Row:
     return row(
         "S15",
         "first call, which starts the daemon / importing its libraries",
-        2.5,
+        1.5,
         interleaved(first, lambda: subprocess.run(imports, check=True), 9),
     )

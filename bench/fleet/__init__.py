@@ -109,7 +109,7 @@ async def _waiting(tmux: Tmux, states: PaneStates, panes: list[Pane]) -> Row:
         started = time.perf_counter()
         _run(tmux, "display-message", "-p", "word")
         against = min(against, time.perf_counter() - started)
-    return row("S8", "notify → coordinate-wait with capture ÷ one tmux process", 1.5, (ours, against))
+    return row("S8", "notify → coordinate-wait with capture ÷ one tmux process", 1.2, (ours, against))
 
 
 async def _typing(tmux: Tmux, place: Path) -> Row:
@@ -135,7 +135,7 @@ async def _typing(tmux: Tmux, place: Path) -> Row:
         against = min(against, time.perf_counter() - started)
     os.close(reading)
     await tmux.kill_pane(pane.ref)
-    return row("S9", "paste and Enter reach the pane ÷ three runs of tmux", 5, (ours, against), at_most=False)
+    return row("S9", "paste and Enter reach the pane ÷ three runs of tmux", 8, (ours, against), at_most=False)
 
 
 async def _received(reading: int, end: bytes) -> None:

@@ -10,7 +10,7 @@ from maestro.agents.claude.transcript import folder_name
 from maestro.agents.registry import agent_named
 from maestro.observe.resolve import Resolver, Sought
 
-BAR = 10.0
+BAR = 1.5
 WANTED = "00000000-0000-4000-8000-000000000007"
 CLAUDE = agent_named("claude")
 
