@@ -155,10 +155,11 @@ class Asking:
             return questions.amend(change, known, whole, source=source, call_id=call_id)
 
         found = await asyncio.to_thread(self.journal.write, HUMAN, work)
-        before = sighted if sighted.question_id == found else Sighted(found, at)
+        question = await asyncio.to_thread(self.journal.read, lambda c: questions.get_question(c, found))
+        before = sighted if sighted.question_id == found else Sighted(found, min(at, question.opened_at))
         events = before.events | {event} if event else before.events
         self._sighted[session.id] = before._replace(on_screen=on_screen or before.on_screen, events=events)
-        return await asyncio.to_thread(self.journal.read, lambda c: questions.get_question(c, found))
+        return question
 
 
 def _shows(screen: Screen, known: Question) -> bool:

@@ -282,6 +282,17 @@ def test_a_hook_ends_no_dialog_that_came_after_it_spoke(scene: Scene, call_id: s
     assert scene.ended(call_id) is None
 
 
+def test_a_hook_that_spoke_while_nobody_listened_ends_what_was_asked_before(scene: Scene) -> None:
+    """The next daemon sees the dialog first, and then hears the hook."""
+    scene.shown(on_screen("Which?"))
+    scene.now += 1
+    told_at = scene.now
+    scene.asking = Asking(scene.journal)
+    scene.now += 1
+    scene.shown(on_screen("Which?"))
+    assert scene.ended("call_1", at=told_at) is None
+
+
 def test_a_hook_ends_what_its_own_call_asked_whenever_that_was_taken_in(scene: Scene) -> None:
     told_at = scene.now
     scene.heard("Which?", "call_1")
