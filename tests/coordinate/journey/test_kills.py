@@ -51,15 +51,25 @@ def answer_what_waits(stage: Overseen) -> None:
             continue
 
 
-def go_on(stage: Overseen, session: str) -> None:
+def go_on(stage: Overseen, name: str, session: str) -> None:
     """Until this worker has one answer more, whoever gives it."""
     before = len(stage.said(session))
+
+    def without_answer() -> list[tuple[str, Any]]:
+        """The questions that the worker said nothing to, with all that was decided about them."""
+        said = stage.said(session)
+        keys = [wanted.partition(" ")[0] for wanted in expected(name) if wanted not in said]
+        about = {key: [one for one in stage.questions() if f" {key} " in words_of(one)] for key in keys[:3]}
+        return [
+            (key, [(one, stage.decisions(questionId=one["id"])) for one in found])
+            for key, found in about.items()
+        ]
 
     def has_more() -> bool:
         answer_what_waits(stage)
         return len(stage.said(session)) > before
 
-    until(has_more, lambda: (stage.screen(session), stage.decisions()[-3:]))
+    until(has_more, lambda: (stage.screen(session), without_answer()))
 
 
 def kill(process: subprocess.Popen[str]) -> None:
@@ -90,7 +100,7 @@ def test_oversight_survives_kills(stage: Overseen) -> None:
         answer_what_waits(stage)
     for name, session in sessions.items():
         while len(stage.said(session)) < QUESTIONS:
-            go_on(stage, session)
+            go_on(stage, name, session)
         assert stage.said(session) == expected(name), "answered once, each with its own answer"
         assert stage.heard(session) == [], "no answer became a prompt"
     until(lambda: all(one["closedAt"] for one in stage.questions()))
