@@ -23,7 +23,9 @@ _MOST: Final = 16 * 1024 * 1024  # more than any agent writes in the seconds tha
 # What its screen shows of a prompt that the CLI holds until it has time.
 QUEUED: Final = "its screen shows one more queued prompt, and its box is empty"
 AMONG_QUEUED: Final = "its screen shows it among the queued prompts"
-_HELD: Final = frozenset({QUEUED, AMONG_QUEUED})
+# What was seen of a CLI whose hook tells of a prompt already when it goes into its queue.
+AT_WORK: Final = "it was at work, and holds a prompt until it has time"
+_HELD: Final = frozenset({QUEUED, AMONG_QUEUED, AT_WORK})
 LOST: Final = "It stood in the CLI's own queue when the CLI ended, and never reached the model."
 _MOST_LOST: Final = 100
 
@@ -107,7 +109,8 @@ def _is_left(terminal: Terminal, path: os.PathLike[str] | None, prompt: Prompt) 
             return False
         taken = filter(None, map(terminal.taken, lines))
         return not any(mentions(shown(one), *words) for one in taken)
-    waits = False
+    # A CLI that is killed may not have written down any more what it took into its queue.
+    waits = is_held(prompt.evidence)
     for line in lines:
         if (put := terminal.enqueued(line)) is not None:
             waits = waits or same_prompt(shown(put), *words)

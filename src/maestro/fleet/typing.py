@@ -13,7 +13,8 @@ from typing import Final, Literal, NamedTuple
 
 from maestro import processes
 from maestro.agents.registry import agent_named
-from maestro.agents.terminal import Terminal
+from maestro.agents.screen import ScreenState
+from maestro.agents.terminal import TellsQueue, Terminal
 from maestro.errors import Conflict, MaestroError, NotFound
 from maestro.fleet.channels import Channels
 from maestro.fleet.crew import Crew
@@ -33,6 +34,7 @@ from maestro.fleet.logs import Lengths
 from maestro.fleet.lookout import Lookout, pane_of
 from maestro.fleet.proof import (
     AMONG_QUEUED,
+    AT_WORK,
     QUEUED,
     is_later,
     lines_since,
@@ -55,6 +57,7 @@ _MOST_ENTERS: Final = 3
 LOOK_SECONDS: Final = 0.04
 _SLOW_CHARACTERS: Final = 25_000
 _SHOWN: Final = 80
+_AT_WORK: Final = frozenset[ScreenState]({"working", "retrying"})
 _ENTERED: Final = "Enter was pressed"
 
 State = Literal["hold", "submitted", "uncertain", "failed"]
@@ -111,6 +114,9 @@ class Typist:
         if isinstance(in_box, Outcome):
             return in_box
         sent = await self._submit(to, text, typed, since, transcript_size, logs, queue_length(in_box), [])
+        is_held = in_box.screen.state in _AT_WORK and isinstance(to.terminal, TellsQueue)
+        if sent.state == "submitted" and is_held:
+            sent = sent._replace(evidence=(*sent.evidence, AT_WORK))
         return sent._replace(pasted=in_box.screen.draft or "")
 
     async def send_left(self, to: Typed, prompt: Prompt, seen: Sight) -> Outcome:

@@ -16,6 +16,7 @@ from maestro.agents.registry import terminal_named
 from maestro.agents.terminal import TellsQueue
 from maestro.fleet.proof import (
     AMONG_QUEUED,
+    AT_WORK,
     QUEUED,
     left_in_queue,
     lines_since,
@@ -161,10 +162,9 @@ HOOK = "its own hook says that it took this prompt"
         (PUT + line("before\nthen this\nafter"), False),
         (PUT + TOOK[:-30], True),
         (TOOK, False),
-        (b"", False),
     ],
 )
-@pytest.mark.parametrize("evidence", [AMONG_QUEUED, QUEUED, HOOK])
+@pytest.mark.parametrize("evidence", [AMONG_QUEUED, QUEUED, AT_WORK, HOOK])
 def test_claudes_log_tells_what_it_had_queued(
     tmp_path: Path, lines: bytes, evidence: str, *, lost: bool
 ) -> None:
@@ -175,6 +175,22 @@ def test_claudes_log_tells_what_it_had_queued(
     path.write_bytes(line("the first") + lines)
     prompt = sent("then this", evidence=evidence, size=len(line("the first")))
     assert left_in_queue(terminal, path, [prompt]) == ([prompt] if lost else [])
+
+
+@pytest.mark.parametrize(
+    ("evidence", "lost"), [(AMONG_QUEUED, True), (QUEUED, True), (AT_WORK, True), (HOOK, False)]
+)
+def test_what_claude_held_and_had_no_time_to_log(tmp_path: Path, evidence: str, *, lost: bool) -> None:
+    terminal = terminal_named("claude")
+    assert terminal is not None
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(line("the first") + PUT)
+    size = len(line("the first"))
+    before, last = (
+        sent("then this", evidence=evidence, size=size),
+        sent("and that", evidence=evidence, size=size),
+    )
+    assert left_in_queue(terminal, path, [before, last]) == ([before, last] if lost else [])
 
 
 @pytest.mark.parametrize("name", ["codex", "gemini"])
