@@ -85,7 +85,8 @@ def test_statuses_and_exit_codes(stage: Stage) -> None:
     assert stage.summary["batch_status"] == "partial_failure"
     types = {error["agent"]: error["type"] for error in stage.summary["errors"]}
     assert (types["slow"], types["broken"], types["limited"]) == ("timeout", "runtime", "quota")
-    assert f"slow: TIMEOUT (exceeded {limit}s)" in done.stdout
+    shown = f"{limit}s" if limit < 60 else f"{limit / 60:g}m"  # on a machine that is very slow just now
+    assert f"slow: TIMEOUT (exceeded {shown})" in done.stdout
     assert "broken: FAILED (exit 3)" in done.stdout
 
 
