@@ -82,19 +82,19 @@ class Hearing:
         if not _is_its_own(session, happening):
             return None
         await self._record(session, event, happening, at)
-        question = since = None
+        question = kept = None
         if happening.kind == "asked" and happening.question is not None:
             asked = without_the_rest(happening.question) if is_redacted else happening.question
             question = await self._asking.heard(session, asked, happening.call_id, event, at)
             self._channels.let_go(session.id, but=question.id)
         elif happening.kind in _ENDS_QUESTIONS:
-            since = await self._asking.ended(session.id, event, happening.call_id, at)
-            self._channels.let_go(session.id, but=since.id if since else "")
+            kept = await self._asking.ended(session.id, event, happening.call_id, at)
+            self._channels.let_go(session.id, but=kept.id if kept else "")
         if happening.kind == "prompted":
             self._channels.prompted(session.id, happening.text, at)
-        if since is None:
+        if kept is None:
             await self._tell(session, happening, ends_alike=isinstance(hooked, EndsAlike))
-        if since is not None or happening.kind in _BEGINS:
+        if kept is not None or happening.kind in _BEGINS:
             self._lookout.expect(session, at)
         self._channels.ring(session.id)
         if waits and question is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import stat
 import time
 from typing import Any, NamedTuple, Protocol
@@ -21,6 +22,9 @@ from maestro.errors import MaestroError
 FOLDER = "spool"
 LONGEST = 1 << 20  # of a payload; a hook sends none that is longer
 _LONGEST_FILE = LONGEST + 4096
+# A delivery begins with the time at which its hook was run. What is this old is of another clock.
+_TIME = re.compile(r"[0-9]{1,20}")
+_LATE_MS = 60_000
 _UNFINISHED_SECONDS = 60
 _REMEMBERED = 10_000
 
@@ -132,6 +136,13 @@ class Spool:
             listens=listens,
             is_redacted=said.is_redacted,
         )
+
+
+def told_at(delivery: str | None, now: int) -> int:
+    """Returns when a hook was run, in milliseconds. A daemon that hung takes it in later, and its agent has gone on."""
+    nanoseconds = (delivery or "").partition("-")[0]
+    at = int(nanoseconds) // 1_000_000 if _TIME.fullmatch(nanoseconds) else now
+    return at if 0 <= now - at <= _LATE_MS else now
 
 
 def payload_of(body: bytes) -> dict[str, Any] | None:

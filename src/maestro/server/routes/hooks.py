@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from functools import lru_cache
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import APIRouter, BackgroundTasks, Header, Path, Request, Response
 from starlette.requests import ClientDisconnect
@@ -14,14 +13,11 @@ from maestro.agents.registry import agent_names, hooked_named
 from maestro.errors import InvalidInput
 from maestro.ledger.roles import require
 from maestro.server.desk import AtDesk, Calling, Desk
-from maestro.server.spool import LONGEST, Said, payload_of
+from maestro.server.spool import LONGEST, Said, payload_of, told_at
 
 router = APIRouter(tags=["hooks"])
 
 _Name = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-_TIME: Final = re.compile(r"[0-9]{1,20}")
-# A hook waits a second for a daemon that hangs. What is older is of another clock.
-_LATE_MS: Final = 60_000
 _Word = Annotated[str | None, Header(max_length=200)]
 
 
@@ -47,7 +43,7 @@ async def hook(
         return Response(status_code=204)
     if maestro_delivery:
         desk.spool.taken(maestro_delivery)
-    said = Said(agent, event, payload, session_id, _told_at(maestro_delivery, desk.journal.clock()))
+    said = Said(agent, event, payload, session_id, told_at(maestro_delivery, desk.journal.clock()))
     if not waits and event not in _answered_events(agent):
         # The agent goes on at once; what it said is taken in behind its back, in order.
         later.add_task(desk.spool.hear, said)
@@ -58,13 +54,6 @@ async def hook(
     # A daemon that hung for a while has not heard those that did not wait for it.
     later.add_task(desk.spool.read)
     return Response(answer, media_type="application/json") if answer else Response(status_code=204)
-
-
-def _told_at(delivery: str | None, now: int) -> int:
-    """When a hook was run, as its delivery begins with: a daemon that hung takes it in later, and the agent has gone on."""
-    nanoseconds = (delivery or "").partition("-")[0]
-    at = int(nanoseconds) // 1_000_000 if _TIME.fullmatch(nanoseconds) else now
-    return at if 0 <= now - at <= _LATE_MS else now
 
 
 @lru_cache(64)
