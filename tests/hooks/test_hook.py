@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -143,6 +144,27 @@ def test_a_daemon_that_hangs_does_not_hold_the_agent(stage: Stage) -> None:
     stage.run({"n": 2})
     until(lambda: not stage.kept, "an empty spool")
     assert sorted(told["payload"]["n"] for told in stage.hears(2)) == [1, 2]
+
+
+def test_a_request_that_is_read_after_its_payload_was_kept_is_not_heard_again(stage: Stage) -> None:
+    """A busy daemon comes to the spool before it comes to the request that its hook gave up."""
+    stage.forbid_start()
+    assert stage.run({"n": 1}) == b""
+    (kept,) = stage.kept
+    stage.listen()
+    stage.run({"n": 2})
+    until(lambda: not stage.kept, "an empty spool")
+    connection = socket.socket(socket.AF_UNIX)
+    with connection:
+        connection.connect(stage.home.socket)
+        connection.sendall(
+            b"POST /api/hooks/claude/Stop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 8\r\n"
+            b"Maestro-Delivery: " + kept.name.encode() + b'\r\n\r\n{"n": 1}'
+        )
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 204")
+    stage.run({"n": 3})
+    assert sorted(told["payload"]["n"] for told in stage.hears(3)) == [1, 2, 3]
 
 
 def test_a_waiting_hook_waits_for_the_answer(listening: Stage) -> None:

@@ -50,7 +50,7 @@ def read(folder: Path, *taken: str) -> list[Any]:
     ear = Hears()
     spool = Spool(str(folder), ear)
     for delivery in taken:
-        spool.taken(delivery)
+        assert spool.take(delivery)
     assert asyncio.run(spool.read()) <= len(ear.told)
     return ear.told
 

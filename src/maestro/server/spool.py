@@ -69,11 +69,15 @@ class Spool:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._taken: dict[str, None] = {}
 
-    def taken(self, delivery: str) -> None:
-        """A hook that had no answer in time keeps its payload here, though we may have heard it: not twice."""
+    def take(self, delivery: str) -> bool:
+        """Claims a delivery; False when it was claimed before. A hook that had no answer in time keeps its payload
+        here, and its request is read all the same: before the file, or a while after it."""
+        if delivery in self._taken:
+            return False
         self._taken[delivery] = None
         if len(self._taken) > _REMEMBERED:
             del self._taken[next(iter(self._taken))]
+        return True
 
     async def answer(self, said: Said, *, waits: bool, listens: bool = True) -> bytes | None:
         """Hear it after all that its session said before; what the hook must print, if it is there and listens."""
@@ -102,7 +106,7 @@ class Spool:
             heard = 0
             for name in self._names():
                 path = os.path.join(self._folder, name)
-                if name not in self._taken:
+                if self.take(name):
                     said = unpacked(_content(path))
                     if said is None:
                         _log.warning("unreadable", path=path)

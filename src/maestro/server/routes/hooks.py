@@ -39,10 +39,8 @@ async def hook(
     session_id = maestro_session or actor.session_id
     require(actor, "session.report", own=session_id == actor.session_id)
     payload = payload_of(await _body(http))
-    if payload is None:
+    if payload is None or (maestro_delivery and not desk.spool.take(maestro_delivery)):
         return Response(status_code=204)
-    if maestro_delivery:
-        desk.spool.taken(maestro_delivery)
     said = Said(agent, event, payload, session_id, told_at(maestro_delivery, desk.journal.clock()))
     if not waits and event not in _answered_events(agent):
         # The agent goes on at once; what it said is taken in behind its back, in order.
