@@ -88,7 +88,7 @@ def test_a_part_passes_in_odd_surroundings(
         "-n",
         "2" if SOAK else "0",
         "-m",
-        "not real and not soak",
+        "not real and not soak and not more",
         "-p",
         "no:cacheprovider",
     ]

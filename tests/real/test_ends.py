@@ -8,6 +8,7 @@ import threading
 from typing import Any
 
 import pytest
+from tests.real import walk
 from tests.real.clis import CLIS, Cli
 from tests.real.fleet import RealFleet
 from tests.real.turns import says
@@ -34,6 +35,8 @@ def test_what_its_queue_held_has_failed(fleet: RealFleet) -> None:
     try:
         session_id = fleet.spawn("begin with this")
         fleet.asked("begin with this")
+        # Until it shows that it works, Gemini CLI may drop what is typed: its receipt is then uncertain.
+        walk.until_all_agree(fleet, session_id, "working", "thinking")
         texts = ("and then the second thing", "and then the third thing")
         for text in texts:
             fleet.tell(session_id, text)
@@ -52,6 +55,8 @@ def test_what_the_model_got_from_it_stays_submitted(fleet: RealFleet) -> None:
     try:
         session_id = fleet.spawn("begin with this")
         fleet.asked("begin with this")
+        # Until it shows that it works, Gemini CLI may drop what is typed: its receipt is then uncertain.
+        walk.until_all_agree(fleet, session_id, "working", "thinking")
         fleet.tell(session_id, "and then the second thing")
         first.set()
         fleet.asked("and then the second thing")

@@ -82,7 +82,7 @@ class Lookout:
         crew: Crew,
         asking: Asking,
         channels: Channels,
-        owes_answer: Callable[[Session], bool],
+        owes_answer: Callable[[Session, int], bool],
         ended_since: Callable[[Session, int], bool],
     ) -> None:
         self.crew = crew
@@ -91,7 +91,7 @@ class Lookout:
         self.endings = Endings(crew)
         self.logs = Logs(crew, self.see)
         self._enlarging = Enlarging()
-        # Whether a session's own log tells of no answer yet to what it was asked last.
+        # Whether a session's own log tells of work that a screen which was seen then does not show yet.
         self._owes_answer = owes_answer
         # Whether its log tells of the end of a turn since then.
         self._ended_since = ended_since
@@ -281,23 +281,24 @@ class Lookout:
             return
         only_lines = before is not None and before[0] == state
         look = self.look(session) if only_lines else self._look_until_drawn(session, state)
+        at = self.crew.journal.clock()
         sight, question = await look
         if sight is not None and question is None and sight.screen.state in _NOTIFY:
             seen = sight.screen.state
             session = await self.crew.session(session_id)
             if STATUS_SHOWN[seen] == session.status:
                 return
-            if seen == "idle" and await self._looks_idle_too_early(session):
+            if seen == "idle" and await self._looks_idle_too_early(session, at):
                 return
             await self.tell(session, _NOTIFY[seen], STATUS_SHOWN[seen])
 
-    async def _looks_idle_too_early(self, session: Session) -> bool:
+    async def _looks_idle_too_early(self, session: Session, seen_at: int) -> bool:
         """An agent shows an empty box until it takes the prompt that it was started with, and its log may be faster
         than its screen. Then it is looked at again soon: a short turn may leave no other title behind."""
         looks = self._owed_looks.pop(session.id, 0)
         if session.place is None or looks >= _OWED_LOOKS:
             return False
-        if not await asyncio.to_thread(self._owes_answer, session):
+        if not await asyncio.to_thread(self._owes_answer, session, seen_at):
             return False
         self._owed_looks[session.id] = looks + 1
         self._titles.pop(session.id, None)
@@ -345,6 +346,7 @@ class Lookout:
             session = await self.crew.session(session_id)
             if session.status in sessions.ENDED or self.crew.is_awaited(session_id):
                 return
+            at = self.crew.journal.clock()
             sight, question = await self.look(session)
             if sight is None or question is not None:
                 return
@@ -352,7 +354,8 @@ class Lookout:
             session = await self.crew.session(session_id)
             if seen not in _AT_REST or session.status == STATUS_SHOWN[seen] or not _agree(title, seen):
                 return
-            if await asyncio.to_thread(self._ended_since, session, since):
+            is_over = await asyncio.to_thread(self._ended_since, session, since)
+            if is_over and not await asyncio.to_thread(self._owes_answer, session, at):
                 await self.tell(session, _NOTIFY[seen], STATUS_SHOWN[seen])
         except MaestroError as error:
             _log.warning("afterwards", session=session_id, error=error.message)

@@ -32,11 +32,12 @@ from maestro.observe.discover import Sighting, discover, find_transcript, projec
 from maestro.observe.follow import Cursor, at_end, follow
 from maestro.observe.resolve import Resolver, Sought
 from maestro.observe.stats import Saving, SessionStats, digest_saving, load_prices, session_stats
-from maestro.observe.status import Status
+from maestro.observe.status import UNMARKED, Status
 from maestro.observe.stuck import Stuck
 from maestro.observe.transcript import digest_transcript
 
 _OWING: Final = frozenset[Status]({"thinking", "unknown"})
+_DRAWN_WITHIN: Final = 1_000  # milliseconds that a screen may be behind its transcript
 _TRIES_AGAIN: Final = Screen("retrying", evidence="an API error")
 _UNKNOWN: Final = "It is unknown which transcript is its own"
 _REMEDY: Final = "Send it a prompt, and it shows."
@@ -158,14 +159,20 @@ class Observer:
                 stuck[session.id] = digest.stuck
         return News(_by_time(lines), stuck, after)
 
-    def owes_answer(self, session: Session) -> bool:
-        """Whether its transcript tells that it was asked and has not answered, or, begun, tells nothing yet."""
+    def owes_answer(self, session: Session, seen_at: int) -> bool:
+        """Returns whether a screen that was seen then may be older than the work that it does not show.
+
+        It is, where the transcript has a prompt without an answer or went on since; and where a session that Maestro
+        launched was given a prompt and has not begun its transcript.
+        """
         now = self._clock()
         path = self._path(session, now)
         if path is None:
-            return False
-        agent = agent_named(session.agent)
-        return digest_transcript(agent, path, subject_of(session, {}), now=now, last=1).status in _OWING
+            return session.mode is not None and session.status == "working"
+        digest = digest_transcript(agent_named(session.agent), path, subject_of(session, {}), now=now, last=1)
+        at = digest.evidence[0].at if digest.evidence else None
+        went_on = digest.status == "working" and at is not None and at > seen_at - _DRAWN_WITHIN
+        return digest.status in _OWING or went_on
 
     def last_words(self, session: Session) -> str:
         """The first sentence of what it said last; nothing where it said nothing."""
@@ -174,14 +181,18 @@ class Observer:
         return next(said, "")
 
     def ended_since(self, session: Session, since: int) -> bool:
-        """Whether the last that its transcript tells is no debt, and was written since then."""
+        """Returns whether the last that its transcript has is the end of a turn, or may be one, and was written since then.
+        A call of a tool is none."""
         now = self._clock()
         path = self._path(session, now)
         if path is None:
             return False
         digest = digest_transcript(agent_named(session.agent), path, subject_of(session, {}), now=now, last=1)
-        at = digest.evidence[0].at if digest.evidence else None
-        return digest.status not in _OWING and at is not None and at >= since
+        if not digest.evidence or digest.status in _OWING:
+            return False
+        told = digest.evidence[0]
+        is_over = digest.status != "working" or told.says == UNMARKED
+        return is_over and told.at is not None and told.at >= since
 
     def transcripts(self, sessions: Iterable[Session]) -> list[Path]:
         """The files that are there now: what a follower waits on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.fleet.typing.stage import Stage
@@ -12,23 +13,55 @@ WORKING, IDLE = "✦  Working… · scripted gemini", "◇  Ready · scripted ge
 
 
 def test_an_empty_box_is_not_idleness_while_its_log_owes_an_answer(stage: Stage) -> None:
-    """An agent that was started with a prompt shows its empty box until it takes it. Both panes' titles say the same;
-    one has a prompt in its log that it has not answered."""
-    asked, free = (_at_rest(stage, name) for name in ("asked", "free"))
-    for session in (asked, free):
-        stage.in_pane(session, "select-pane", "-T", WORKING)
-        _until_status(stage, session, "working")
+    """An agent that was started with a prompt shows its empty box until it takes it."""
+    asked, free = _two_at_work(stage)
     records = stage.records(asked)
     prompt = next(one for one in records if one["type"] == "user")
-    answer = records[records.index(prompt) + 1 :]
     _append(stage, asked, prompt)
-    stage.in_pane(asked, "select-pane", "-T", IDLE)
+    _show_empty_boxes(stage, asked, free)
+    # No other title follows: it is looked at again by itself.
+    _append(stage, asked, *records[records.index(prompt) + 1 :])
+    _until_status(stage, asked, "idle")
+
+
+def test_an_empty_box_is_not_idleness_before_its_log_is_begun(stage: Stage, place: Path) -> None:
+    """Its hook says that it was prompted before its log does."""
+    early, free = _two_at_work(stage)
+    log = _log(stage, early)
+    hidden = log.rename(place / "not-begun")
+    _show_empty_boxes(stage, early, free)
+    hidden.rename(log)
+    _until_status(stage, early, "idle")
+
+
+def test_an_empty_box_that_is_older_than_its_log_is_not_idleness(stage: Stage) -> None:
+    """A log may be faster than the screen: what the screen did not show yet is the work that the log tells of."""
+    busy, free = _two_at_work(stage)
+    records = stage.records(busy)
+    said = next(one for one in records if one["type"] == "assistant")
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "make"}}
+    later = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    message = {**said["message"], "content": [call], "stop_reason": "tool_use"}
+    _append(stage, busy, {**said, "timestamp": later, "message": message})
+    _show_empty_boxes(stage, busy, free)
+    _append(stage, busy, *records[records.index(said) :])
+    _until_status(stage, busy, "idle")
+
+
+def _two_at_work(stage: Stage) -> tuple[str, str]:
+    one, other = (_at_rest(stage, name) for name in ("one", "other"))
+    for session in (one, other):
+        stage.in_pane(session, "select-pane", "-T", WORKING)
+        _until_status(stage, session, "working")
+    return one, other
+
+
+def _show_empty_boxes(stage: Stage, at_work: str, free: str) -> None:
+    """Both panes' titles say the same, and one of them has finished."""
+    stage.in_pane(at_work, "select-pane", "-T", IDLE)
     stage.in_pane(free, "select-pane", "-T", IDLE)
     _until_status(stage, free, "idle")
-    assert stage.show(asked)["status"] == "working"
-    # No other title follows: it is looked at again by itself.
-    _append(stage, asked, *answer)
-    _until_status(stage, asked, "idle")
+    assert stage.show(at_work)["status"] == "working"
 
 
 def _at_rest(stage: Stage, name: str) -> str:
@@ -44,7 +77,11 @@ def _until_status(stage: Stage, session: str, status: str) -> None:
 
 
 def _append(stage: Stage, session: str, *records: object) -> None:
+    with _log(stage, session).open("a", encoding="utf-8") as log:
+        log.writelines(json.dumps(record) + "\n" for record in records)
+
+
+def _log(stage: Stage, session: str) -> Path:
     found = stage.show(session)
     [path] = stage.place.glob(f"claude/projects/*/{found['transcriptId']}.jsonl")
-    with Path(path).open("a", encoding="utf-8") as log:
-        log.writelines(json.dumps(record) + "\n" for record in records)
+    return Path(path)
