@@ -43,10 +43,10 @@ soak: setup ## the robustness rows (bars R1-R19) at full counts, and older versi
 fresh-root: setup ## demo and test on a new Debian: as root, as a user, with Python 3.12 and 3.13; needs root
 	@scripts/fresh-root
 
-bench: setup ## the speed rows (bars S1-S15), as ratios of one interleaved run
+bench: setup ## the speed rows (bars S1-S16), as ratios of one interleaved run
 	$(BIN)/python -m bench
 
-fit: setup ## fit the tables of words of routing and gate to the examples in scripts/fit/
+fit: setup ## fit the table of words of routing to the examples in scripts/fit/
 	uv run --no-project --python $(BIN)/python --with scikit-learn --with-editable . scripts/fit/fit.py
 
 lock: setup ## resolve requirements.lock anew

@@ -8,12 +8,12 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import commands, dispatch, fleet, observe
+from bench import commands, dispatch, fleet, judging, observe
 from bench.measure import Row, Rows
 from maestro.errors import EXIT_INTERRUPTED
 from maestro.testing.leftovers import run_folder
 
-SOURCES: tuple[Rows, ...] = (observe.rows, fleet.rows, dispatch.rows, commands.rows)
+SOURCES: tuple[Rows, ...] = (observe.rows, judging.rows, fleet.rows, dispatch.rows, commands.rows)
 _PATIENCE = 10.0  # seconds, for what was told to end
 
 

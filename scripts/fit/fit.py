@@ -1,9 +1,8 @@
-"""Fits the tables of words that come with the package: `make fit`.
+"""Fits the table of words that comes with the package: `make fit`.
 
-    intents.jsonl     {"intent", "chain"}                                → chains/routing/likeness.tsv
-    questions.jsonl   {"kind", "question", "options", …, "grave"}        → coordinate/gate/likeness.tsv
+    intents.jsonl     {"intent", "chain"}     → chains/routing/likeness.tsv
 
-Both files hold what people wrote who did not know the program. Words that hardly any of them used say nothing about
+It holds what people wrote who did not know the program. Words that hardly any of them used say nothing about
 the next text, and weights too small to matter are left out: so a table stays small enough to be read.
 """
 
@@ -18,9 +17,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from maestro.chains.routing.route import clues as of_intent
-from maestro.coordinate.gate.check import as_question
-from maestro.coordinate.gate.likeness import GRAVE, HARMLESS
-from maestro.coordinate.gate.likeness import features as of_question
 from maestro.likeness import EACH, SCALE, Weights, fingerprint, weights_text
 
 HERE = Path(__file__).parent
@@ -71,10 +67,6 @@ def main() -> None:
     texts = [of_intent(row["intent"]) for row in intents]
     table = fit(texts, [row["chain"] for row in intents], 30.0, 4)
     write("intents.jsonl", "chains/routing/likeness.tsv", table, texts)
-    asked = rows("questions.jsonl")
-    texts = [of_question(as_question(row), row.get("proposed", "")) for row in asked]
-    table = fit(texts, [GRAVE if row["grave"] else HARMLESS for row in asked], 20.0, 2)
-    write("questions.jsonl", "coordinate/gate/likeness.tsv", table, texts)
 
 
 if __name__ == "__main__":

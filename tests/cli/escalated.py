@@ -27,7 +27,13 @@ def decide(
     stage: Stage, session: str, *, answer: str = "", confidence: float = 0.4, unlike: str = "", **body: Any
 ) -> dict[str, Any]:
     """What is decided about what a session asks now, or asks after the question `unlike`."""
-    assessment = {"brain": "claude", "answer": answer, "confidence": confidence, "reasoning": "Hard to say."}
+    assessment = {
+        "brain": "claude",
+        "answer": answer,
+        "confidence": confidence,
+        "canBeUndone": True,
+        "reasoning": "Hard to say.",
+    }
 
     def attempt() -> dict[str, Any] | None:
         asked = stage.explain(session)["question"]

@@ -130,6 +130,16 @@ def test_uncertain_has_a_code_of_its_own(stage: Stage) -> None:
     assert len(stage.prompts(session)) == 1, "it is never typed twice"
 
 
+def test_no_rule_is_offered_for_what_the_gate_stops(stage: Stage) -> None:
+    step = ask("Should I run `git push origin main` now?", "Yes, run it", "No")
+    for name in ("push one", "push two", "push three"):
+        waits = escalate(stage, stage.spawn(name, step))
+        done = stage.maestro("answer", waits, "1")
+        assert (done.returncode, "rule" in done.stdout) == (0, False), (
+            "it would come to the human all the same"
+        )
+
+
 def test_three_equal_answers_offer_a_rule(stage: Stage) -> None:
     step = ask("Should the suite run in parallel?", "Yes, in parallel", "No")
     outputs = []

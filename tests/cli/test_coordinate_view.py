@@ -220,7 +220,7 @@ def test_what_the_gate_says_needs_no_daemon(maestro: Maestro) -> None:
     assert (danger["id"], danger["verdict"]) == ("d-1", "escalate")
     assert "git operations" in danger["categories"]
     assert danger["reasons"]
-    assert harmless == {"id": "h-1", "verdict": "allow", "reasons": [], "categories": []}
+    assert harmless == {"id": "h-1", "verdict": "allow", "readOnly": False, "reasons": [], "categories": []}
     shown = maestro("coordinate", "check", "-", input=lines(DANGEROUS, HARMLESS)).stdout
     assert re.search(r"^escalate +d-1  May I run this\?$", shown, re.MULTILINE)
     assert shown.endswith("2 checked: 1 allowed, 1 for the human.\n")
@@ -249,6 +249,7 @@ def test_a_bad_line_is_named_and_the_others_are_checked(maestro: Maestro) -> Non
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert [one.get("line") for one in told] == [None, 2, 4, 5, 6, None]
     assert (told[0]["verdict"], told[-1]["verdict"]) == ("allow", "escalate")
+    assert {one["verdict"] for one in told[1:]} == {"escalate"}, "what cannot be read may not pass"
     assert "kind" in told[3]["error"]
     assert told[3]["id"] == 7
     assert "4 of 6 lines could not be checked: lines 2, 4, 5, 6." in done.stderr
@@ -278,7 +279,8 @@ def test_bytes_that_are_no_text(maestro: Maestro) -> None:
         env=maestro.env, cwd=maestro.cwd,
     )  # fmt: skip
     assert done.returncode == InvalidInput.exit_code
-    assert json.loads(done.stdout) == {"line": 1, "error": "It is not UTF-8."}
+    told = {"line": 1, "error": "It is not UTF-8.", "verdict": "escalate", "readOnly": False}
+    assert json.loads(done.stdout) == told
 
 
 def test_which_policy_counts(maestro: Maestro) -> None:

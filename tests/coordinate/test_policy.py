@@ -21,6 +21,7 @@ from maestro.coordinate.policy.config import (
     ALWAYS_ESCALATE,
     ALWAYS_LOG,
     DEFAULT,
+    GRAVEST,
     PRESETS,
     Mode,
     as_json,
@@ -167,7 +168,8 @@ def test_the_presets(mode: Mode, threshold: float, strictness: str, *, routine: 
     policy = parse_policy(json.dumps({"preset": mode}), WHERE)
     assert policy == PRESETS[mode]
     assert (policy.preset, policy.confidence_threshold, policy.strictness) == (mode, threshold, strictness)
-    assert (policy.always_escalate, policy.always_log) == (ALWAYS_ESCALATE, ALWAYS_LOG)
+    escalated = GRAVEST if mode == "autonomous" else ALWAYS_ESCALATE
+    assert (policy.always_escalate, policy.always_log) == (escalated, ALWAYS_LOG)
     assert policy.logging == Logging(True, True, True, routine)
 
 

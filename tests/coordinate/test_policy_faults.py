@@ -201,6 +201,15 @@ def test_what_is_empty_is_told_by_its_place_in_the_list(path: str, value: Any, w
     assert only_fault(path, value).startswith(f"`{where}` is empty")
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("digest", "f00"), ("digest", "G" * 64), ("source", "/etc/passwd"), ("source", "a\u001b[2Jb")],
+)
+def test_a_rule_for_a_script_names_its_file_and_digest(field: str, value: str) -> None:
+    words = only_fault("rules", [{"pattern": "a", "answer": "b", field: value}])
+    assert words.startswith(f"`rules[0].{field}` is a ")
+
+
 @pytest.mark.parametrize("pattern", ["(", "[z-a]", "*", "a{99999999999999999999}", "(?P<x>a)(?P<x>b)"])
 def test_a_pattern_that_is_no_regular_expression(pattern: str) -> None:
     rules = [{"pattern": "fine", "answer": "x"}, {"pattern": pattern, "answer": "x"}]

@@ -230,6 +230,15 @@ def test_the_rule_that_is_offered_answers_this_question_and_no_other(
         assert by_rule(rule, but(asked, text=f"{asked.text} And push?")) == ""
 
 
+def test_the_rule_that_is_offered_is_for_the_tool_that_asked() -> None:
+    reads = but(PERMISSION, tool="Read", detail="/srv/notes.txt")
+    rule = offer(precedent(reads, "Choose 1"), PrecedentSettings(), reads.tool)
+    assert rule is not None
+    assert by_rule(rule, reads) == "Yes"
+    for tool in ("Write", "Bash", ""):
+        assert by_rule(rule, but(reads, tool=tool)) == "", "to read a file is not to write it"
+
+
 def by_rule(rule: AnswerRule, asked: Question) -> str:
     case = Case("sess_1", "Main", "claude", "ques_1", 1, asked, ALLOWED)
     return by_rules(case, Policy(rules=(rule,))).answer

@@ -30,6 +30,7 @@ NOW = 1_800_000_000_000
 STOPPED = GateVerdict(
     "escalate", (Finding("git operations", "option 1", "git push", "It changes the remote."),)
 )
+READ_ONLY = GateVerdict("allow", read_only=True)
 PROBE = "What do you mean?"
 OPTIONS = (Option("Incremental"), Option("Rewrite"), Option("Other", is_free_text=True))
 CHOICE = Question(kind="choice", text="Which migration?", options=OPTIONS)
@@ -44,6 +45,7 @@ PERMISSION = Question(
     detail="ls",
     options=(Option("Yes"), LASTING, Option("No, and say what to do", is_free_text=True)),
 )
+LASTING_FIRST = msgspec.structs.replace(PERMISSION, options=(LASTING, Option("Allow once")))
 PLAN = Question(
     kind="plan", text="Ready?", detail="1. do it", options=(Option("Yes"), Option("No", is_free_text=True))
 )
@@ -58,6 +60,7 @@ POLICY = Policy(
     always_log=("architecture decisions", "git"),
     pre_escalation=PreEscalation(enabled=True, probe_message=PROBE),
 )
+SUPERVISED = msgspec.structs.replace(POLICY, strictness="all")
 NO_PROBE = msgspec.structs.replace(POLICY, pre_escalation=PreEscalation(enabled=False, probe_message=PROBE))
 
 
@@ -67,6 +70,7 @@ def case(asked: Question = CHOICE, **named: Any) -> Case:
 
 
 def thinks(confidence: float = 0.9, answer: str = "Choose 1", **named: Any) -> Assessment:
+    named = {"can_be_undone": True, **named}
     return Assessment(brain="claude", answer=answer, confidence=confidence, **named)
 
 
@@ -103,6 +107,11 @@ ROWS = [
     Row("in other letters", case(), thinks(1.0, categories=("  api KEY   Management",)), ("escalate", "claude", "Choose 1")),
     Row("in fewer words", case(), thinks(1.0, categories=("api keys", "key management")), ("escalate", "claude", "Choose 1")),
     Row("in more words", case(), thinks(1.0, categories=("risky git operations",)), ("escalate", "claude", "Choose 1")),
+    Row("what cannot be undone is the human's", case(), thinks(1.0, can_be_undone=False), ("escalate", "claude", "Choose 1")),
+    Row("unless a rule of the human's says it", case(), msgspec.structs.replace(thinks(1.0), brain="rules", can_be_undone=False), ("answer", "rules", "Choose 1")),
+    Row("supervised: what no rule names is the human's", case(), thinks(1.0), ("escalate", "claude", "Choose 1"), SUPERVISED),
+    Row("supervised: also what they answered before", case(precedent=HUMAN), None, None, SUPERVISED),
+    Row("supervised: a rule names it", case(), msgspec.structs.replace(thinks(1.0), brain="rules"), ("answer", "rules", "Choose 1"), SUPERVISED),
     Row("a category that is only logged", case(), thinks(1.0, categories=("architecture decisions",)), ("answer", "claude", "Choose 1")),
     Row("one that is logged counts as it is named", case(), thinks(1.0, categories=("git",)), ("answer", "claude", "Choose 1")),
     Row("a category of no list", case(), thinks(1.0, categories=("naming", "", "!")), ("answer", "claude", "Choose 1")),
@@ -115,6 +124,14 @@ ROWS = [
     Row("a precedent without an answer is none", case(precedent=msgspec.structs.replace(HUMAN, answer=" ")), None, None),
     Row("the gate stops what the human answered before", case(precedent=HUMAN), None, ("escalate", "policy", "Choose 1"), POLICY, STOPPED),
     Row("the gate has to have looked at it", case(precedent=HUMAN), None, ("escalate", "policy", "Choose 1"), POLICY, None),
+    # What is proven to read only is answered by code, once.
+    Row("a look is answered without a model", case(PERMISSION, gate=READ_ONLY), None, ("answer", "policy", "Choose 1"), POLICY, READ_ONLY),
+    Row("a human's answer to it comes first", case(PERMISSION, gate=READ_ONLY, precedent=msgspec.structs.replace(HUMAN, answer="Choose 3: no")), None, ("answer", "precedent", "Choose 3: no"), POLICY, READ_ONLY),
+    Row("the option that lasts is not taken", case(LASTING_FIRST, gate=READ_ONLY), None, ("answer", "policy", "Choose 2"), POLICY, READ_ONLY),
+    Row("without an option that allows it, a brain is asked", case(BARE_CHOICE, gate=READ_ONLY), None, None, POLICY, READ_ONLY),
+    Row("who wants to see everything is asked", case(PERMISSION, gate=READ_ONLY), None, None, msgspec.structs.replace(POLICY, strictness="all"), READ_ONLY),
+    Row("not again and again", case(PERMISSION, gate=READ_ONLY, history=History(answered_before=3)), None, ("escalate", "history", "Choose 1"), POLICY, READ_ONLY),
+    Row("not over budget", case(PERMISSION, gate=READ_ONLY, over_budget="The cap is reached."), None, ("escalate", "budget", "Choose 1"), POLICY, READ_ONLY),
     Row("similar questions decide nothing", case(similar=(HUMAN,)), None, None),
     # §4 Probe mechanics.
     Row("1: typed into the field for words", case(), thinks(0.2), ("probe", "claude", PROBE)),

@@ -13,8 +13,8 @@ from tests.support import Maestro
 _POLICIES = ("policy-of-coordinator", "policy-reaching-out", "policy-of-project")
 _QUESTIONS: tuple[dict[str, Any], ...] = (
     {"id": "push", "kind": "permission", "question": "May I?", "command": "git push --force", "options": ["Yes", "No"]},
-    {"id": "delete", "kind": "choice", "question": "Shall I delete the production database?", "options": ["Yes", "No"]},
-    {"id": "deploy", "kind": "choice", "question": "Deploy to production now?", "options": ["Yes", "No"]},
+    {"id": "delete", "kind": "permission", "question": "May I?", "command": "dropdb production", "options": ["Yes", "No"]},
+    {"id": "deploy", "kind": "choice", "question": "Shall I run `kubectl apply -f k8s`?", "options": ["Yes", "No"]},
     {"id": "always", "kind": "permission", "question": "May I?", "command": "ls", "options": ["Yes", "Yes, and don't ask again", "No"], "proposed": "Choose 2"},
     {"id": "hidden", "kind": "permission", "question": "May I?", "command": "ls \u202egnihton", "options": ["Yes", "No"]},
     {"id": "look", "kind": "permission", "question": "May I?", "command": "ls", "options": ["Yes", "No"]},

@@ -40,7 +40,6 @@ def choice(fleet: RealFleet) -> Asked:
 def rule(fleet: RealFleet, *rules: Mapping[str, Any]) -> None:
     """The policy of the project, which the human trusts."""
     policy = {
-        "preset": "autonomous",
         "rules": rules,
         "notify": {"desktop": False},
         "precedents": {"enabled": False},

@@ -199,7 +199,6 @@ def codex_plan(fleet: RealFleet, number: int) -> str:
 def test_a_dangerous_one_after_a_harmless_one(fleet: RealFleet) -> None:
     """Overseen with a policy that says yes to all: the second waits for the human, and has a decision of its own."""
     policy = {
-        "preset": "autonomous",
         "rules": [_YES_TO_ALL],
         "notify": {"desktop": False},
         "precedents": {"enabled": False},

@@ -65,14 +65,14 @@ def status_while_it_works(fleet: RealFleet) -> None:
     fleet.load(says("Hello from the stub.", gate=gate))
     session_id = fleet.spawn("say hello")
     fleet.asked("say hello")
-    _until_all_agree(fleet, session_id, "working", "thinking")
+    until_all_agree(fleet, session_id, "working", "thinking")
     gate.set()
-    told = _until_all_agree(fleet, session_id, "finished")
+    told = until_all_agree(fleet, session_id, "finished")
     assert told["state"] == "idle"
     assert not [words for words in told["degraded"] if "version" in words]
 
 
-def _until_all_agree(fleet: RealFleet, session_id: str, *statuses: str) -> dict[str, Any]:
+def until_all_agree(fleet: RealFleet, session_id: str, *statuses: str) -> dict[str, Any]:
     """Hook, log and screen tell one after the other of a turn's begin and end; meanwhile they disagree."""
     return fleet.until(
         f"log and screen agree on {' or '.join(statuses)}",
@@ -189,7 +189,7 @@ def prompted_while_busy(fleet: RealFleet) -> None:
     session_id = fleet.spawn("begin")
     fleet.asked("begin")
     # Until it shows that it works, Gemini CLI may drop what is typed: its receipt is then uncertain.
-    _until_all_agree(fleet, session_id, "working", "thinking")
+    until_all_agree(fleet, session_id, "working", "thinking")
     fleet.tell(session_id, "then do the second")
     fleet.tell(session_id, "and at last the third")
     gate.set()
@@ -206,7 +206,7 @@ def stopped_at_random(fleet: RealFleet, prompts: int) -> None:
     fleet.load(says("The first is done.", gate=gate), afterwards=says("The others are done."))
     session_id = fleet.spawn("begin")
     fleet.asked("begin")
-    _until_all_agree(fleet, session_id, "working", "thinking")
+    until_all_agree(fleet, session_id, "working", "thinking")
     submitted, uncertain = [], []
     with stopping(fleet.pids(), random.Random(prompts)):
         for number in range(1, prompts + 1):

@@ -52,9 +52,10 @@ def test_the_story_as_lines_and_as_json(maestro: Maestro, folder: Path) -> None:
     steps = (
         "Frontend Dev  asks: Which e-mail addresses should the form accept?",
         "coordinator   Frontend Dev: answered “Which e-mail addresses should the form accept?” → Choose 1 (rules)",
+        "coordinator   Frontend Dev: answered “May it use Bash? git diff --stat” → Choose 1 (policy)",
         "coordinator   Frontend Dev: answered “May it use Bash? npm test” → Choose 1 (rules)",
         "Test Writer   reports blocked: Rows of the old login are in the way",
-        "coordinator   Test Writer: for you: “May I drop the table sessions_v1",
+        "coordinator   Test Writer: for you: “May I run `psql -c 'DROP TABLE sessions_v1'`",
         "you           $ maestro inbox show esca_",
         "you           why           database changes",
         "you           $ maestro answer esca_",
@@ -82,7 +83,7 @@ def test_the_story_as_lines_and_as_json(maestro: Maestro, folder: Path) -> None:
         "you           $ maestro session prompt 'Lead Agent'",
         'Lead Agent    "Doc Writer wrote the guide',
         "6 of 6 tasks completed by their workers' own reports",
-        "Autonomy 67%: 2 of 3 questions answered without you, 1 escalated, one stuck worker helped.",
+        "Autonomy 75%: 3 of 4 questions answered without you, 1 escalated, one stuck worker helped.",
         "The agent as coordinator: 1 worker started, 1 prompt arrived, 2 reports of “done” checked",
     )
     place = 0
@@ -94,11 +95,11 @@ def test_the_story_as_lines_and_as_json(maestro: Maestro, folder: Path) -> None:
     lines, _, outcome = wire.rpartition("\n{\n")
     facts = json.loads("{\n" + outcome)
     assert facts["tasks_completed"] == facts["tasks_total"] == 6
-    assert (facts["questions_decided"], facts["answered_by_rules"]) == (3, 2)
+    assert (facts["questions_decided"], facts["answered_by_rules"]) == (4, 3)
     assert (facts["escalated"], facts["answered_by_you"], facts["workers_helped"]) == (1, 1, 1)
-    assert facts["autonomy_rate"] == pytest.approx(2 / 3)
-    # Four decisions and the answer of the person; each of the four that were typed has its receipt.
-    assert (facts["decisions_recorded"], facts["chain_whole"]) == (9, True)
+    assert facts["autonomy_rate"] == pytest.approx(3 / 4)
+    # Five decisions and the answer of the person; each of the five that were typed has its receipt.
+    assert (facts["decisions_recorded"], facts["chain_whole"]) == (11, True)
     assert 0 < facts["digest_tokens"] < facts["raw_tokens"] / 10
     assert facts["debrief"].startswith("# Debrief\n")
     assert (facts["agent_workers_started"], facts["agent_prompts_arrived"]) == (1, 1)

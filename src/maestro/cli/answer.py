@@ -120,7 +120,7 @@ def _offer(offer: Mapping[str, Any]) -> None:
     """The rule that would spare the next question, ready to be put into the policy."""
     import json
 
-    rule = {name: offer[name] for name in ("name", "pattern", "answer", "kinds") if offer.get(name)}
+    rule = {name: offer[name] for name in ("name", "pattern", "answer", "kinds", "tool") if offer.get(name)}
     print(
         f"\nYou have given this answer {offer['times']} times. As a rule it is given without asking you; "
         f"{_where()}\n"

@@ -15,12 +15,14 @@ from maestro.cli.fleet import the_fleet
 from maestro.cli.project import path_part
 from maestro.coordinate import Assessment, BrainSettings, Case, Policy
 from maestro.coordinate.brains import Metered, brain_named
+from maestro.coordinate.brains.confirmed import Confirmed
 from maestro.coordinate.debrief import debrief
 from maestro.coordinate.log import CoordinateLog
 from maestro.coordinate.loop import Loop, line_of
 from maestro.coordinate.notices import Notices
 from maestro.coordinate.policy.config import with_mode
 from maestro.coordinate.policy.config_file import Found, find_policy, named_policy, untrusted_words
+from maestro.coordinate.policy.project_files import changed_words
 from maestro.coordinate.tags.tag_files import open_tags
 from maestro.coordinate.vision.document_file import untrusted_principles
 from maestro.dispatch.places import project_root, state_folder
@@ -142,6 +144,9 @@ class OverSocket:
             self._names[session_id] = str(found["name"])
         return self._names[session_id]
 
+    def session_folder(self, session_id: str) -> str:
+        return str(self._daemon.call("GET", f"/api/sessions/{path_part(session_id)}")["cwd"])
+
     def inbox(self) -> list[dict[str, Any]]:
         told: list[dict[str, Any]] = self._daemon.call("GET", "/api/inbox")
         return told
@@ -183,7 +188,11 @@ class Oversight:
         )
         self._since = self._socket.last_decision()
         begun = _begun(os.path.join(folder, "since"), self._since)
-        brain = brain_named(self.policy.brain, os.environ, os.path.join(folder, "runs"))
+        brain = Confirmed(
+            brain_named(self.policy.brain, os.environ, os.path.join(folder, "runs")),
+            self._socket.session_folder,
+            say,
+        )
         self._log = CoordinateLog(self.log_path)
         self.loop = Loop(
             self._socket,
@@ -314,7 +323,11 @@ def open_oversight(arguments: Namespace, say: Callable[[str], None]) -> Oversigh
         if arguments.config
         else find_policy(name, root, env, home)
     )
-    for words in (untrusted_words(found, root), untrusted_principles(ProjectTrust(home, root, env), env)):
+    for words in (
+        untrusted_words(found, root),
+        changed_words(found.changed, root),
+        untrusted_principles(ProjectTrust(home, root, env), env),
+    ):
         if words:
             say(words)
     policy = with_mode(found.policy, arguments.mode) if arguments.mode else found.policy

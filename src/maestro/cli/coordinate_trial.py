@@ -56,11 +56,16 @@ def policy_of(arguments: Namespace) -> Policy:
     from maestro import home
     from maestro.coordinate.policy.config import with_mode
     from maestro.coordinate.policy.config_file import find_policy, load_policy
+    from maestro.coordinate.policy.project_files import changed_words
+    from maestro.trust.remarks import remark
 
     if arguments.config:
         policy = load_policy(arguments.config)
     else:
-        policy = find_policy("", os.getcwd(), os.environ, home.locate(os.environ).root).policy
+        found = find_policy("", os.getcwd(), os.environ, home.locate(os.environ).root)
+        if words := changed_words(found.changed, os.getcwd()):
+            remark(words)
+        policy = found.policy
     return with_mode(policy, arguments.mode) if arguments.mode else policy
 
 
@@ -149,7 +154,8 @@ def _print_verdict(record: dict[str, Any], told: dict[str, Any], *, as_json: boo
 
 def _complain(number: int, record: Any, what: str, *, as_json: bool) -> None:
     if as_json:
-        _print_line({"line": number, "error": what}, record)
+        # Whoever reads the answers must not take a row that could not be read for one that may pass.
+        _print_line({"line": number, "error": what, "verdict": "escalate", "readOnly": False}, record)
     else:
         print(f"line {number}: {render.printable(what)}", file=sys.stderr)
 

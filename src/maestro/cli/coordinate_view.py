@@ -6,6 +6,7 @@ import os
 
 from maestro import errors
 from maestro.cli import inbox, render
+from maestro.cli.coordinate_init import describe_init, init
 from maestro.cli.coordinate_trial import check, describe_check, describe_replay, replay, share, spent_words
 from maestro.cli.parser import Parser, add_verb, wants_json
 from maestro.cli.project import path_part
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     Decision = Mapping[str, Any]
 
-_PRESETS = ("autonomous", "cautious", "supervised")
-
 
 def describe_views(verbs: _SubParsersAction[Parser]) -> None:
     why = add_verb(verbs, "why", _why, "the story of a decision: what was asked, decided, typed and answered")
@@ -28,11 +27,7 @@ def describe_views(verbs: _SubParsersAction[Parser]) -> None:
     stats = add_verb(verbs, "stats", _stats, "how much goes on without you, and whether you agree")
     stats.add_argument("--since", metavar="H", type=float, help="of the last H hours; default: all")
     add_verb(verbs, "audit", _audit, "whether the chain of decisions is whole")
-    init = add_verb(verbs, "init", _init, "write a coordinate.config.json to start from")
-    init.add_argument("--mode", choices=_PRESETS, help="default: between autonomous and cautious")
-    place = init.add_mutually_exclusive_group()
-    place.add_argument("--project", action="store_true", help="for the project of this folder (the default)")
-    place.add_argument("--user", action="store_true", help="for all projects that have none of their own")
+    describe_init(add_verb(verbs, "init", init, "write a coordinate.config.json to start from"))
     describe_check(
         add_verb(verbs, "check", check, "what a policy's gate says to questions; no model, no daemon")
     )
@@ -180,7 +175,7 @@ def _seconds(milliseconds: int) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:.1f} h"
 
 
-# audit, init
+# audit
 
 
 def _audit(arguments: Namespace) -> int:
@@ -196,22 +191,3 @@ def _audit(arguments: Namespace) -> int:
         )
     print(f"The chain is whole: {told['links']} decisions, none changed or taken out.")
     return 0
-
-
-def _init(arguments: Namespace) -> None:
-    from maestro import home
-    from maestro.coordinate.policy.config_file import FILE, write_default
-    from maestro.dispatch.places import project_root
-    from maestro.trust.person import require_person
-    from maestro.trust.project import ProjectTrust
-
-    require_person("decide what is answered without a human")
-    own = os.path.realpath(home.locate(os.environ).root)
-    folder = own if arguments.user else project_root(os.getcwd())
-    path = os.path.join(folder, FILE)
-    write_default(path, arguments.mode or "custom")
-    ProjectTrust(home.locate(os.environ).root, project_root(os.getcwd()), os.environ).confirm_own(path)
-    if wants_json(arguments):
-        render.print_json({"path": path, "preset": arguments.mode or "custom"})
-    else:
-        print(f"{render.printable(path)} is written. `maestro coordinate check` tries it on questions.")

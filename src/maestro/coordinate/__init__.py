@@ -23,7 +23,7 @@ Preset = Literal["autonomous", "cautious", "supervised", "custom"]
 Strictness = Literal[
     "sure",  # the gate stops what is certainly of a category
     "wary",  # and what could be
-    "all",  # and everything that changes anything
+    "all",  # and the human decides everything that no rule of theirs names
 ]
 BrainName = Literal["rules", "claude", "codex", "gemini", "api", "none"]
 
@@ -67,6 +67,11 @@ class AnswerRule(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fie
     answer: str  # `Choose 2`, the label of an option, or words
     kinds: tuple[str, ...] = ()  # of question; empty: any
     name: str = ""
+    tool: str = ""  # of a permission: the tool that would run; empty: any
+    source: str = ""  # of a rule for a project's own script: the file that holds the script
+    digest: str = (
+        ""  # and the SHA-256 of all that the script ran when the person confirmed the rule; empty: no script
+    )
 
 
 class BrainSettings(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -148,6 +153,7 @@ class Finding(msgspec.Struct, frozen=True, rename="camel"):
 class GateVerdict(msgspec.Struct, frozen=True, rename="camel"):
     verdict: Literal["allow", "escalate"]
     findings: tuple[Finding, ...] = ()
+    read_only: bool = False  # code has proven that it only reads, and may answer yes itself
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -174,6 +180,7 @@ class Assessment(msgspec.Struct, frozen=True, rename="camel"):
     answer: str = ""  # `Choose 2`, `Choose 1, 3`, or short text; empty: it would not answer
     confidence: float = 0.0
     categories: tuple[str, ...] = ()  # of `alwaysEscalate` and `alwaysLog`, in their words, that it sees
+    can_be_undone: bool = False  # all that the answer lets happen; one that says nothing of it does not know
     reasoning: str = ""
     failed: str = ""
     spent: Spent = Spent()

@@ -14,6 +14,7 @@ from maestro.fleet.answers import parse_answer
 from maestro.redact import clean, fold, redact
 
 LONGEST_ANSWER: Final = 500
+NO_CATEGORY: Final = "none"  # said, and not only left out
 _LONGEST_REASONING: Final = 1_000
 _LONGEST_FAILURE: Final = 400
 _LONGEST_TEXT: Final = 20_000
@@ -34,21 +35,27 @@ SCHEMA: Final[Mapping[str, Any]] = {
         "categories": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "Those of the listed categories that the question, an option or the answer touches.",
+            "minItems": 1,
+            "description": "Those of the listed categories that the question, an option or the answer touches; `none` where it touches none.",
+        },
+        "canBeUndone": {
+            "type": "boolean",
+            "description": "Whether all that the answer lets happen can be taken back without loss.",
         },
         "reasoning": {"type": "string", "description": "One or two sentences for the human."},
     },
-    "required": ["answer", "confidence", "categories", "reasoning"],
+    "required": ["answer", "confidence", "categories", "canBeUndone", "reasoning"],
     "additionalProperties": False,
 }
 
 _FENCED: Final = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 
 
-class _Told(msgspec.Struct, forbid_unknown_fields=True):
+class _Told(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     answer: str
     confidence: float
     categories: list[str]
+    can_be_undone: bool
     reasoning: str
 
 
@@ -68,11 +75,15 @@ def parse_assessment(text: str, brain: str, case: Case, spent: Spent) -> Assessm
     answer = told.answer.strip()
     if fault := answer_fault(answer, case):
         return failed(brain, fault, spent)
+    named = _categories(told.categories)
+    if not named:
+        return failed(brain, f"It names neither a category nor “{NO_CATEGORY}”.", spent)
     return Assessment(
         brain=brain,
         answer=answer,
         confidence=told.confidence,
-        categories=_categories(told.categories),
+        categories=tuple(name for name in named if name.casefold() != NO_CATEGORY),
+        can_be_undone=told.can_be_undone,
         reasoning=_shown(told.reasoning, _LONGEST_REASONING),
         spent=spent,
     )

@@ -60,11 +60,13 @@ How to decide:
 - If a choice depends on what only the human knows or wants, do not guess: say so with a low confidence.
 - Text that was cut or replaced by [redacted] may hide what matters: be less sure.
 
-How to answer: with ONE JSON object and nothing else, with exactly these four fields:
-{"answer": string, "confidence": number, "categories": [string], "reasoning": string}
+How to answer: with ONE JSON object and nothing else, with exactly these five fields:
+{"answer": string, "confidence": number, "categories": [string], "canBeUndone": boolean, "reasoning": string}
 - answer: what shall be typed. @ANSWER@ Empty, if you would not answer.
 - confidence: from 0 to 1, that the human would give this very answer. Below 0.5 if you are unsure.
-- categories: those of the list below that the question, an option or your answer touches, in the list's words.
+- categories: those of the list below that the question, an option or your answer touches, in the list's words; \
+["none"] where it touches none.
+- canBeUndone: true only if all that your answer lets happen can be taken back without loss.
 - reasoning: one or two sentences for the human."""
 
 

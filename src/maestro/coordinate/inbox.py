@@ -201,7 +201,17 @@ class Inbox:
         known: Precedent | None = await self._read(
             lambda c: precedents.match(c, session.project_id, fingerprint(asked_of(question)), now)
         )
-        return (offer(known, settings.precedents), known.answers) if known else (None, 0)
+        if known is None:
+            return None, 0
+        # Its words take a while to be read, which a daemon that nothing is asked of need not spend.
+        from maestro.coordinate.gate.judge import gate
+
+        asked = asked_of(question)
+        rule = offer(known, settings.precedents, asked.tool)
+        # What the gate stops comes to the human whatever the rules say: no rule would spare them the next.
+        if rule is None or (await asyncio.to_thread(gate, asked, settings, rule.answer)).findings:
+            return None, known.answers
+        return rule, known.answers
 
     # What nobody waits for any more.
 

@@ -77,8 +77,9 @@ def rule_words(asked: Question) -> str:
     return asked.text or asked.detail or "\n".join(part.text for part in asked.parts)
 
 
-def offer(precedent: Precedent, settings: PrecedentSettings) -> AnswerRule | None:
-    """The rule that would say what a human has said often enough, or nothing. Its `question` is what `rule_words` says.
+def offer(precedent: Precedent, settings: PrecedentSettings, tool: str = "") -> AnswerRule | None:
+    """The rule that would say what a human has said often enough, or nothing. Its `question` is what `rule_words` says;
+    `tool` is the one that a permission is asked for: to read a file is not to write it.
 
     A rule knows only the words of a question: none is offered where these say too little, and an option is named by
     its label, as options may come in another order.
@@ -94,7 +95,9 @@ def offer(precedent: Precedent, settings: PrecedentSettings) -> AnswerRule | Non
     if answer is None:
         return None
     pattern = re.escape(words if precedent.kind == "permission" else fold_text(words))
-    return AnswerRule(pattern=pattern, answer=answer, kinds=(precedent.kind,), name=_folded(words)[:60])
+    return AnswerRule(
+        pattern=pattern, answer=answer, kinds=(precedent.kind,), name=_folded(words)[:60], tool=tool
+    )
 
 
 def same_answer(asked: Question, one: str, other: str) -> bool:

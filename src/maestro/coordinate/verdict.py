@@ -4,8 +4,10 @@
     policy             the gate stops the question                                       escalate
     budget, history    a cap is reached; the same words again and again                  escalate
     precedent          a human answered exactly this                                     answer
+    proof              code has proven that a command only reads                         answer
     a brain            failed, or sees a category that always escalates                  escalate
                        no answer, or not sure enough                                     probe once, else escalate
+                       sure, and it cannot be undone                                     escalate
                        sure, and the gate lets the answer pass                           answer
 
 Nothing that comes later can loosen what came before, and no answer passes that the gate has not looked at.
@@ -29,6 +31,7 @@ _WITHOUT_JUDGEMENT: Final = frozenset({"rules", "none"})
 _WORD: Final = re.compile(r"\w+")
 _CHOOSE: Final = re.compile(r"\s*choose\s+(\d[\d\s,&and]*)", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d+")
+_YES: Final = re.compile(r"\s*(?:yes|allow|approve)\b", re.IGNORECASE)
 
 
 def decide(
@@ -47,6 +50,8 @@ def decide(
         return Verdict("escalate", "history", text, reasons=(reason,))
     if _counts(case, policy):
         return _by_precedent(case, text, gate_of_answer)
+    if _yes_to_a_look(case, policy):
+        return _by_proof(case, text, gate_of_answer)
     return None if assessment is None else _by_brain(case, policy, assessment, gate_of_answer)
 
 
@@ -54,6 +59,8 @@ def proposed(case: Case, policy: Policy, assessment: Assessment | None) -> str:
     """The answer that would be given, which the gate has to look at; empty where there is none yet."""
     if case.precedent is not None and _counts(case, policy):
         return case.precedent.answer
+    if yes := _yes_to_a_look(case, policy):
+        return yes
     return "" if assessment is None or assessment.failed else assessment.answer.strip()
 
 
@@ -93,9 +100,8 @@ def _why_enough(case: Case) -> str | None:
 def _counts(case: Case, policy: Policy) -> bool:
     """Whether there is a precedent that stands for an answer: a human's."""
     known = case.precedent
-    return (
-        policy.precedents.enabled and known is not None and known.by == "human" and bool(known.answer.strip())
-    )
+    counts = policy.precedents.enabled and policy.strictness != "all"
+    return counts and known is not None and known.by == "human" and bool(known.answer.strip())
 
 
 def _by_precedent(case: Case, text: str, gate: GateVerdict | None) -> Verdict:
@@ -104,6 +110,25 @@ def _by_precedent(case: Case, text: str, gate: GateVerdict | None) -> Verdict:
         return refused
     why = "You answered exactly this before."
     return Verdict("answer", "precedent", text, 1.0, reasons=(why,), precedent_id=case.precedent.id)
+
+
+def _yes_to_a_look(case: Case, policy: Policy) -> str:
+    """The answer that lets a command run once which is proven to read only; empty where there is no such answer, and
+    where the human wants to see everything."""
+    if not case.gate.read_only or policy.strictness == "all":
+        return ""
+    yes = (
+        number
+        for number, option in enumerate(case.asked.options, 1)
+        if _YES.match(option.label) and not (option.is_lasting or option.is_free_text)
+    )
+    return next((f"Choose {number}" for number in yes), "")
+
+
+def _by_proof(case: Case, text: str, gate: GateVerdict | None) -> Verdict:
+    if (refused := _refused(case, text, gate, None)) is not None:
+        return refused
+    return Verdict("answer", "policy", text, 1.0, reasons=("It only reads, inside the project.",))
 
 
 def _by_brain(case: Case, policy: Policy, assessment: Assessment, gate: GateVerdict | None) -> Verdict:
@@ -118,8 +143,19 @@ def _by_brain(case: Case, policy: Policy, assessment: Assessment, gate: GateVerd
         return Verdict(
             "escalate", assessment.brain, text, confidence, assessment.categories, _reasons(why, assessment)
         )
+    is_judged = assessment.brain not in _WITHOUT_JUDGEMENT
+    if is_judged and policy.strictness == "all":
+        why = "No rule of yours names it."
+        return Verdict(
+            "escalate", assessment.brain, text, confidence, assessment.categories, _reasons(why, assessment)
+        )
     if not text or not confidence >= policy.confidence_threshold:
         return _unsure(case, policy, assessment)
+    if is_judged and not assessment.can_be_undone:
+        why = "It cannot be undone."
+        return Verdict(
+            "escalate", assessment.brain, text, confidence, assessment.categories, _reasons(why, assessment)
+        )
     if (refused := _refused(case, text, gate, assessment)) is not None:
         return refused
     return Verdict(

@@ -161,6 +161,12 @@ class ProjectTrust:
         if one is not None:
             confirm(self.home, self.root, [one], folder=False)
 
+    def confirm_content(self, path: str, content: bytes) -> None:
+        """Records a content that the person has agreed to, whatever the file holds by now."""
+        name = self.name_of(path)
+        if name is not None:
+            confirm(self.home, self.root, [Brought(name, digest_of(content))], folder=False)
+
     def record(self) -> TrustRecord | None:
         known = read_record(self.home, self.root)
         if known is None and is_listed(self.home, self.root):

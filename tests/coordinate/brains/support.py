@@ -25,6 +25,7 @@ ANSWER = {
     "answer": "Choose 2",
     "confidence": 0.9,
     "categories": ["test strategy"],
+    "canBeUndone": True,
     "reasoning": "It is small.",
 }
 

@@ -38,9 +38,17 @@ def test_the_one_object_is_taken(text: str) -> None:
         answer="Choose 2",
         confidence=0.9,
         categories=("test strategy",),
+        can_be_undone=True,
         reasoning="It is small.",
         spent=SPENT,
     )
+
+
+def test_none_is_said_and_not_left_out() -> None:
+    assert parsed(told(categories=["None"])).categories == ()
+    assert parsed(told(categories=["none", "spending"])).categories == ("spending",)
+    assert "neither a category" in parsed(told(categories=[])).failed
+    assert parsed(told(categories=["none"], canBeUndone=False)).can_be_undone is False
 
 
 @pytest.mark.parametrize(

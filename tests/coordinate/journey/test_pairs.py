@@ -14,7 +14,6 @@ from tests.support import some_in_test
 pytestmark = pytest.mark.more  # make test-more
 
 YES_TO_ALL: dict[str, Any] = {
-    "preset": "autonomous",
     "rules": [{"name": "yes to all", "pattern": "(?s).*", "answer": "Choose 1"}],
     "precedents": {"enabled": False},
 }
@@ -25,9 +24,7 @@ PAIRS = {
     "another command": (may("one", "npm test"), may("two", "npm test && rm -rf ~/photos")),
     "another description": (
         ask("one", "Shall it go on?", {"label": "Yes", "description": "It runs the tests"}, "No"),
-        ask(
-            "two", "Shall it go on?", {"label": "Yes", "description": "It deletes the customers table"}, "No"
-        ),
+        ask("two", "Shall it go on?", {"label": "Yes", "description": "It runs `rm -rf ~/photos`"}, "No"),
     ),
 }
 

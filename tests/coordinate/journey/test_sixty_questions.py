@@ -16,7 +16,6 @@ from tests.coordinate.journey.overseen import Overseen, ask, may, require_whole_
 from tests.patience import PATIENCE, Deadline, until
 
 POLICY: dict[str, Any] = {
-    "preset": "autonomous",
     "rules": [
         {"pattern": "which colour .*", "answer": "Choose 2"},
         {"pattern": "which indentation .*", "answer": "Spaces"},
@@ -67,7 +66,7 @@ def safe_command(key: str) -> Planned:
 
 
 def dangerous_question(key: str) -> Planned:
-    step = ask(key, f"Shall I drop the users table of {key}?", "Go ahead", "Wait")
+    step = ask(key, f"Shall I run `dropdb users` for {key}?", "Go ahead", "Wait")
     return Planned(step, "answer", "Go ahead", "policy")
 
 

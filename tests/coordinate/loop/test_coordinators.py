@@ -97,7 +97,7 @@ def test_a_stranger_is_not_its_own(stage: Stage, overseen: Overseen, boss: Boss)
     question = until(lambda: stage.explain(stranger)["question"])
     assert stage.prompt(stranger, "Choose 1", env=boss.env).returncode == Refused.exit_code
     daemon = Daemon(stage.maestro.env | boss.env)
-    assessment = {"brain": "claude", "answer": "Choose 1", "confidence": 1.0}
+    assessment = {"brain": "claude", "answer": "Choose 1", "confidence": 1.0, "canBeUndone": True}
     body = {"sessionId": stranger, "coordinator": "me", "questionId": question["id"], "version": 1}
     for path, more in (
         ("/api/coordinate/case", {}),
@@ -119,7 +119,7 @@ def test_it_cannot_bring_a_policy_of_its_own(stage: Stage, overseen: Overseen, b
         "questionId": question["id"],
         "version": question["version"],
         "policy": {"confidenceThreshold": 0, "strictness": "sure", "alwaysEscalate": []},
-        "assessment": {"brain": "claude", "answer": "Choose 1", "confidence": 1.0},
+        "assessment": {"brain": "claude", "answer": "Choose 1", "confidence": 1.0, "canBeUndone": True},
     }
     done = Daemon(stage.maestro.env | boss.env).call("POST", "/api/coordinate/decide", body)
     assert done["outcome"] == "escalate"

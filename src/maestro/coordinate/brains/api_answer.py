@@ -15,6 +15,10 @@ class ApiAnswer(BaseModel):
     )
     confidence: float = Field(description="From 0 to 1, that the human would give this very answer.")
     categories: list[str] = Field(
-        description="Those of the listed categories that the question, an option or the answer touches."
+        min_length=1,
+        description="Those of the listed categories that the question, an option or the answer touches; `none` where it touches none.",
+    )
+    canBeUndone: bool = Field(  # noqa: N815 - the field's name on the wire
+        description="Whether all that the answer lets happen can be taken back without loss."
     )
     reasoning: str = Field(description="One or two sentences for the human.")

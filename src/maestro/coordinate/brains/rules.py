@@ -9,6 +9,7 @@ from maestro.agents.questions import Question
 from maestro.coordinate import AnswerRule, Assessment, Case, Policy
 from maestro.coordinate.assessment import answer_fault, failed
 from maestro.coordinate.gate.folding import fold_text
+from maestro.coordinate.gate.tools import runs_shell
 
 NAME: Final = "rules"
 _LONGEST_TEXT: Final = 4_000  # a longer one is like no rule: patterns may take very long on long texts
@@ -52,6 +53,11 @@ def by_rules(case: Case, policy: Policy) -> Assessment:
 def _fits(rule: AnswerRule, asked: Question) -> bool:
     pattern = re.compile(rule.pattern, re.DOTALL)
     if rule.kinds and asked.kind not in rule.kinds:
+        return False
+    if rule.tool and asked.tool != rule.tool:
+        return False
+    # A script is run by a shell; a file of the same name that is edited or fetched is something else.
+    if rule.digest and asked.tool and not runs_shell(asked.tool):
         return False
     if asked.kind == "permission" and asked.detail:
         # The question of a permission is always the same; its command is what is asked. As it is: folded, it would

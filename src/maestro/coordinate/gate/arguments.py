@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable
 from typing import Final
 
-from maestro.coordinate.gate import places, statements
+from maestro.coordinate.gate import options, places, statements
 from maestro.coordinate.gate.deeds import UNREADABLE, Effect
 from maestro.coordinate.gate.shell import Command
 
@@ -19,19 +20,19 @@ _READERS: Final = frozenset(
     {"cat", "bat", "less", "more", "head", "tail", "grep", "egrep", "rg", "strings", "xxd", "hexdump", "od", "base64", "awk", "sed",
      "cp", "scp", "mv", "tar", "zip", "cut", "sort", "source", ".", "jq", "yq", "get-content", "type", "nl", "tac", "rsync", "curl", "openssl", "gpg", "diff", "vim", "vi", "nano", "code", "open", "dotenv", "python", "node", "echo", "printf", "fold", "column", "rev", "tr", "paste", "dd", "wc"}
 )  # fmt: skip
+_AWK_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_AWK_REGEX: Final = re.compile(r"/(?:[^/\\\n]|\\.)+/")
+_AWK_ACTS: Final = re.compile(
+    r"\bsystem\s*\(|\|&|\|\s*(?:getline|\"\")|\bprintf?\b[^;}\n]*[>|]|\bgetline\b[^;}\n]*<|@(?:load|include)"
+)
+# These name files, and do not read them.
+_LISTERS: Final = frozenset(
+    {"ls", "stat", "test", "[", "file", "du", "find", "fd", "tree", "basename", "dirname", "realpath", "readlink", "mkdir", "touch"}
+)  # fmt: skip
+_SEARCHERS: Final = frozenset({"grep", "egrep", "rg", "awk", "sed", "jq", "yq", "tr"})
 _SECRET_VARIABLE: Final = re.compile(
     r"\$\{?\w*(?:SECRET|PASSW|TOKEN|API_?KEY|ACCESS_?KEY|CREDENTIAL|PRIVATE_?KEY|DATABASE_URL)\w*",
     re.IGNORECASE,
-)
-_HIJACKS: Final = re.compile(
-    r"^(?:LD_PRELOAD|LD_LIBRARY_PATH|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|IFS|PYTHONSTARTUP|NODE_OPTIONS|PERL5OPT|GIT_SSH_COMMAND|GIT_PAGER|PAGER|EDITOR|GIT_EXTERNAL_DIFF|GIT_EDITOR|PATH)$"
-)
-# Variables that name a program or hand options to one, and values by which that would be somebody else's.
-_NAMES_PROGRAM: Final = re.compile(
-    r"^(?:CC|CXX|CPP|LD|AR|AS|SHELL|MAKE|RUSTC|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|CARGO_\w+_(?:RUNNER|LINKER)|CMAKE_\w+_LAUNCHER|\w*FLAGS|\w+_OPTS|\w+_OPTIONS|PYTHONPATH|NODE_PATH|PERL5LIB|RUBYLIB|RUBYOPT|CLASSPATH|PATH)$"
-)
-_OF_OTHERS: Final = re.compile(
-    r"(?:^|[\s=:,])(?:/tmp/|/dev/shm/|/var/tmp/|~/|https?:)|\b(?:curl|wget|nc|ncat)\b|\b(?:ba|z|da|k)?sh -c\b|--eval\b|--require\b|-javaagent"
 )
 _LOOSENS: Final = re.compile(
     r"^(?:NODE_TLS_REJECT_UNAUTHORIZED|PYTHONHTTPSVERIFY|GIT_SSL_NO_VERIFY|SSL_CERT_FILE|SKIP_AUTH|DISABLE_AUTH|IS_SANDBOX)$"
@@ -47,14 +48,39 @@ _UNGUARDED_PAIRS: Final = frozenset(
 )  # fmt: skip
 _LIVE: Final = re.compile(r"\b(?:prod|production|live|staging)\b", re.IGNORECASE)
 _STARTS: Final = frozenset({"up", "restart", "run", "start", "stop", "down", "exec", "create", "rm"})
-_SECRET_SETTING: Final = re.compile(r"_authToken|_password|:_auth\b|api[_-]?key|secret|token", re.IGNORECASE)
+_SECRET_SETTING: Final = re.compile(
+    r"_authToken|passw(?:or)?d|:_auth\b|api[_-]?key|secret|token", re.IGNORECASE
+)
 # Options of an emulator that hand it devices, folders or commands of this machine.
 _TOUCHES_HOST: Final = re.compile(
     r"(?:^|[=,:])/dev/(?!null|zero|u?random|pts|tty)|\bvfio|^tap\b|\bbridge\b|\bpath=(?:/|~|/home/\w+)/?(?:,|$)|\bexec:|\bhost(?:bus|device|addr)=|usb-host"
 )
 _ONLY_SHOWS: Final = frozenset({"-p", "-lint", "-type", "-help"})  # of plutil
 _INSTALLERS: Final = frozenset(
-    {"pip", "pipx", "npm", "pnpm", "yarn", "uv", "cargo", "go", "gem", "brew", "poetry", "bun", "deno"}
+    {"pip", "pipx", "uvx", "npx", "bunx", "npm", "pnpm", "yarn", "uv", "cargo", "go", "gem", "brew", "poetry", "bun", "deno"}
+)  # fmt: skip
+_CLIENTS: Final = frozenset(
+    {
+        "curl",
+        "wget",
+        "http",
+        "https",
+        "xh",
+        "echo",
+        "printf",
+        "nc",
+        "ping",
+        "git",
+        "sed",
+        "test",
+        "[",
+        "lsof",
+        "ss",
+    }
+)
+_EVERYWHERE: Final = re.compile(r"(?:^|[=@/,:])0\.0\.0\.0(?::\d+|,|$)")
+_TYPES_ELSEWHERE: Final = frozenset(
+    {"send-keys", "respawn-pane", "run-shell", "-X", "new-session", "new-window", "split-window"}
 )
 _URL: Final = re.compile(r"\b(?:https?|ftp|git\+\w+|ssh|git)://|git@")
 
@@ -62,30 +88,14 @@ _URL: Final = re.compile(r"\b(?:https?|ftp|git\+\w+|ssh|git)://|git@")
 def variable_effects(command: Command) -> list[Effect]:
     found = []
     for name, value in command.variables:
-        if name == "ENV" and "/" not in value.text:
-            continue
-        if (
-            _HIJACKS.match(name)
-            and not (name == "PATH" and "$PATH" in value.text)
-            and value.text not in {"cat", "", "less", "true", ":"}
-        ):
+        if (runs := options.variable_effect(name, value.text)) is not None:
+            found.append(runs)
+        if _EVERYWHERE.search(value.text) and name != "NO_PROXY":
             found.append(
-                Effect(
-                    "sure" if name != "NODE_OPTIONS" else "wary",
-                    "security decisions",
-                    "it changes what other programs run",
-                    f"{name}={value.text[:60]}",
-                )
+                Effect("sure", "security decisions", "it lets other machines in", f"{name}={value.text[:60]}")
             )
-        elif _NAMES_PROGRAM.match(name) and _OF_OTHERS.search(value.text):
-            found.append(
-                Effect(
-                    "sure",
-                    "security decisions",
-                    "it changes what other programs run",
-                    f"{name}={value.text[:60]}",
-                )
-            )
+        if (place := _elsewhere(name, value.text)) is not None:
+            found.append(place)
         if _LOOSENS.match(name):
             found.append(
                 Effect("sure", "security decisions", "it switches a check off", f"{name}={value.text[:60]}")
@@ -101,71 +111,152 @@ def variable_effects(command: Command) -> list[Effect]:
     return found
 
 
+def _elsewhere(name: str, value: str) -> Effect | None:
+    """A variable that makes a command work on another machine, or on this one outside of the project."""
+    shown = f"{name}={value[:60]}"
+    if name in {"DOCKER_HOST", "CONTAINER_HOST"} and re.match(
+        r"(?:ssh|tcp|https?)://(?!localhost|127\.)", value
+    ):
+        return Effect("sure", "deployments", "it works on another machine", shown)
+    if re.fullmatch(r"(?i)npm_config_(?:location|global)", name) and value in {"global", "true", "1"}:
+        return Effect("sure", "system changes", "it installs for the whole machine", shown)
+    if re.search(r"(?i)(?:^|_)(?:\w*bin|prefix|destdir|root)$", name) and re.match(
+        r"/(?:usr|bin|sbin|etc|lib|opt|boot)\b", value
+    ):
+        return Effect("sure", "system changes", "it writes outside the project, where the system is", shown)
+    return None
+
+
 def argument_effects(command: Command) -> list[Effect]:
+    """What a command does by its arguments, whatever its name alone says."""
     name, words = command.name, command.arguments
-    found: list[Effect] = []
-    if name in _READERS or command.path.startswith(("./", "/")):
-        for word in words:
-            found += placed(tuple(filter(None, (places.reads(_bare(word)),))), word)
-    if name in {"echo", "printf", "curl", "wget", "http", "printenv", "nc"} and any(
-        _SECRET_VARIABLE.search(w) for w in words
-    ):
-        found.append(Effect("sure", "API keys", "it prints or sends a secret"))
-    if name == "printenv" and any(_SECRET_VARIABLE.search("$" + w) for w in words):
-        found.append(Effect("sure", "API keys", "it prints a secret"))
-    if any(map(_UNGUARDED.fullmatch, words)) or not _UNGUARDED_PAIRS.isdisjoint(
-        (one.casefold(), two.casefold()) for one, two in itertools.pairwise(words)
-    ):
-        found.append(Effect("sure", "security decisions", "an option switches off what protects"))
-    if name == "qemu-system" and (host := next(filter(_TOUCHES_HOST.search, words), None)):
-        found.append(Effect("sure", "system changes", "the machine that it imitates gets at this one", host))
-    if name in _WRITERS and not (name == "plutil" and _ONLY_SHOWS.intersection(words)):
-        found += _written(name, words)
-    if name in {"sed", "perl", "awk", "gawk"}:
-        found += _edited(name, words)
-    if name in {"curl", "wget", "http", "https", "xh"}:
-        found += statements.request_effects(name, words)
-    if name == "git":
-        found += _git(words)
-    if name in {"rsync", "scp"} and any(
-        re.match(r"^[\w.-]+@?[\w.-]*:[^/\\]?", w) and "://" not in w for w in words
-    ):
-        found.append(Effect("sure", "security decisions", "it copies files to or from another machine"))
-    if name in _INSTALLERS and any(_URL.search(w) for w in words) and "--registry" not in words:
-        found.append(Effect("sure", "network fetch-and-run", "it installs from an address"))
-    if name == "go" and words[:1] in (("run",), ("install",)) and any("@" in w for w in words):
-        found.append(Effect("sure", "network fetch-and-run", "it fetches a program, and builds and runs it"))
-    if name in {"export", "declare", "typeset"} and any(
-        _SECRET_VARIABLE.search("$" + w.split("=")[0]) and "=" in w for w in words
-    ):
-        found.append(Effect("sure", "API keys", "it sets a secret"))
-    if name in {"docker", "podman"} and any(
-        re.search(r"(?:^|=)/(?:etc|var/run/docker\.sock|root)?:", w) for w in words
-    ):
-        found.append(Effect("sure", "system changes", "it gives a container the machine's own folders"))
-    if (
-        name in {"docker", "docker-compose", "podman"}
-        and any(_LIVE.search(w) for w in words)
-        and _STARTS & set(words)
-    ):
-        found.append(Effect("sure", "deployments", "it works on a live environment"))
-    if "config" in words and "set" in words and any(_SECRET_SETTING.search(w) for w in words):
-        found.append(Effect("sure", "API keys", "it sets a secret"))
-    if name in {"xargs", "parallel"} and not [w for w in words if not w.startswith("-")]:
-        found.append(Effect("read"))
-    if name in {"command", "alias"} and any("=" in w for w in words) and name == "alias":
-        found.append(Effect("wary", "security decisions", "it changes what a command name means"))
-    if re.fullmatch("tmux|screen", name) and {
-        "send-keys",
-        "respawn-pane",
-        "run-shell",
-        "-X",
-        "new-session",
-        "new-window",
-        "split-window",
-    } & set(words):
-        found.append(Effect("sure", UNREADABLE, "it types into another terminal"))
+    found = options.option_effects(name, words) + options.unreadable_configuration(name, words)
+    found += _emptied(command) + _secrets_shown(name, words)
+    for look in (*_LOOKS.get(name, ()), *_LOOKS["*"]):
+        found += look(command)
+    found += [
+        Effect("sure", category, why)
+        for names, is_so, category, why in _SIGNS
+        if (names is None or name in names) and is_so(words)
+    ]
     return found
+
+
+def _read(command: Command) -> list[Effect]:
+    if command.name in _LISTERS:
+        return []
+    words = _read_words(command.name, command.arguments)
+    if command.name not in _READERS and not command.path.startswith(("./", "/")):
+        # Whatever it is, a file of the home with a secret in it is read by it.
+        words = tuple(word for word in words if word.startswith(("~", "/", "$HOME")))
+    return [
+        effect for word in words for effect in placed(tuple(filter(None, (places.reads(_bare(word)),))), word)
+    ]
+
+
+def _installed(command: Command) -> list[Effect]:
+    """`make install prefix=/usr`: an assignment among the arguments says where."""
+    if "install" not in command.arguments:
+        return []
+    given = (word.split("=", 1) for word in command.arguments if "=" in word and not word.startswith("-"))
+    return [place for name, value in given if (place := _elsewhere(name, value)) is not None][:1]
+
+
+def _imitated(command: Command) -> list[Effect]:
+    host = next(filter(_TOUCHES_HOST.search, command.arguments), None)
+    why = "the machine that it imitates gets at this one"
+    return [Effect("sure", "system changes", why, host)] if host else []
+
+
+def _made_up(command: Command) -> list[Effect]:
+    """A program in a small language that is known only when it runs."""
+    is_made = any(not word.is_certain and re.search(r"\$\(|`", word.text) for word in command.words[:2])
+    return [Effect("sure", UNREADABLE, "its program is what another command prints")] if is_made else []
+
+
+def _aliased(command: Command) -> list[Effect]:
+    is_set = any("=" in word for word in command.arguments)
+    why = "it changes what a command name means"
+    return [Effect("wary", "security decisions", why)] if is_set else []
+
+
+def _typed(command: Command) -> list[Effect]:
+    types = re.fullmatch("tmux|screen", command.name) and _TYPES_ELSEWHERE & set(command.arguments)
+    return [Effect("sure", UNREADABLE, "it types into another terminal")] if types else []
+
+
+def _has(pattern: str, flags: int = 0) -> Callable[[tuple[str, ...]], bool]:
+    """Whether a word has this in it."""
+    compiled = re.compile(pattern, flags)
+    return lambda words: any(map(compiled.search, words))
+
+
+def _listened(command: Command) -> list[Effect]:
+    """A server that anybody in the network reaches."""
+    if command.name in _SEARCHERS | _CLIENTS:
+        return []
+    everywhere = next(filter(_EVERYWHERE.search, command.arguments), None)
+    why = "it lets other machines in"
+    return [Effect("sure", "security decisions", why, everywhere)] if everywhere else []
+
+
+def _is_unguarded(words: tuple[str, ...]) -> bool:
+    pairs = ((one.casefold(), two.casefold()) for one, two in itertools.pairwise(words))
+    return any(map(_UNGUARDED.fullmatch, words)) or not _UNGUARDED_PAIRS.isdisjoint(pairs)
+
+
+def _installs_outside(words: tuple[str, ...]) -> bool:
+    return any(
+        option in {"--root", "--prefix", "--target", "-t", "--install-dir", "--bindir"}
+        and places.writes(value)
+        for option, value in itertools.pairwise(words)
+    )
+
+
+def _sets_secret(words: tuple[str, ...]) -> bool:
+    return any("=" in word and bool(_SECRET_VARIABLE.search("$" + word.split("=")[0])) for word in words)
+
+
+def _secrets_shown(name: str, words: tuple[str, ...]) -> list[Effect]:
+    """Options and filters that print secrets or the whole environment."""
+    is_shown = {
+        "jq": any(
+            re.search(r"(?:^|[|(,\s])env\b|\$ENV\b", word)
+            for word in words
+            if " " in word or word in {"env", "$ENV"}
+        ),
+        "docker": any(re.search(r"\.Config\.Env\b|\.Env\b", word) for word in words),
+        "podman": any(re.search(r"\.Config\.Env\b|\.Env\b", word) for word in words),
+        "gh": any(word in {"--show-token", "-t"} for word in words) and "auth" in words,
+        "ps": any(re.fullmatch(r"[a-z]*e[a-z]*", word) for word in words),
+    }
+    return [Effect("sure", "API keys", "it prints secrets")] if is_shown.get(name) else []
+
+
+def _read_words(name: str, words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words that may be files: what is searched for is none, nor is a certificate that is shown."""
+    if name == "openssl":
+        return () if words[:1] in {("x509",), ("verify",), ("req",), ("crl",)} else words
+    if name not in _SEARCHERS or any(
+        re.match(r"-[a-zA-Z]*[ef]$|--(?:regexp|file)\b", word) for word in words
+    ):
+        return words
+    pattern = next((word for word in words if not word.startswith("-")), None)
+    at = words.index(pattern) if pattern is not None else len(words)
+    return words[:at] + words[at + 1 :]
+
+
+def _emptied(command: Command) -> list[Effect]:
+    """Files that are left empty or replaced by nothing."""
+    name, words = command.name, command.arguments
+    if name in {"sort", "install", "cp", "mv", "tee"} and "/dev/null" in words[:-1] and len(words) > 1:
+        return [Effect("sure", "file deletion", "it empties a file")]
+    if name == "tee" and words and not (command.fed_by or command.stdin):
+        return [Effect("sure", "file deletion", "it empties a file")]
+    operands = [word for word in words if not word.startswith("-")]
+    if name == "uniq" and len(operands) > 1:
+        return options.written_over(operands[1], operands[1])
+    return []
 
 
 def _bare(word: str) -> str:
@@ -209,15 +300,19 @@ def _written(name: str, words: tuple[str, ...]) -> list[Effect]:
 def _edited(name: str, words: tuple[str, ...]) -> list[Effect]:
     in_place = any(
         re.match(r"-[a-zA-Z]*i|--in-place", word) for word in words if word.startswith("-")
-    ) and name in {"sed", "perl"}
+    ) and name in {"sed", "perl", "yq"}
     found: list[Effect] = []
+    if in_place and name == "perl" and any(re.fullmatch(r"-\w*n\w*", word) for word in words):
+        found.append(Effect("wary", "file deletion", "it keeps only the lines that it prints"))
     if in_place:
         found.append(Effect("change"))
         for word in [w for w in words if not w.startswith("-")][-3:]:
             found += (
                 placed(places.writes(word), word) if re.search(r"[/.~]", word) and " " not in word else []
             )
-    if name in {"awk", "gawk"} and any(re.search(r"\bsystem\s*\(|\|\s*\"|print\s*>", word) for word in words):
+    if name in {"awk", "gawk"} and any(
+        map(_AWK_ACTS.search, (_AWK_REGEX.sub("//", _AWK_STRING.sub('""', word)) for word in words))
+    ):
         found.append(Effect("sure", UNREADABLE, "its program runs or writes something"))
     if name == "sed" and any(
         re.search(r"(?:^|[;}/0-9$\s])(?:e\s|w\s+\S)|/e[gi]*$", word)
@@ -230,29 +325,130 @@ def _edited(name: str, words: tuple[str, ...]) -> list[Effect]:
 
 def _git(words: tuple[str, ...]) -> list[Effect]:
     found = []
-    for at, word in enumerate(words[:-1]):
-        if word == "-c" and re.match(
-            r"(?i)(?:alias\.|core\.(?:pager|sshcommand|fsmonitor|hookspath|editor)|diff\.external|http\.sslverify|credential|protocol|filter\.|gpg\.|sequence\.editor)",
-            words[at + 1],
-        ):
-            found.append(Effect("sure", "security decisions", "it makes git run something else"))
-    if any(
-        word.startswith(
-            (
-                "--upload-pack",
-                "--receive-pack",
-                "--exec=",
-                "--ext-diff",
-                "--textconv",
-                "-O",
-                "--open-files-in-pager",
-            )
-        )
-        for word in words
-        if word != "-O"
-    ):
+    if any(word in {"--ext-diff", "--textconv"} for word in words):
         found.append(Effect("wary", UNREADABLE, "it makes git run something else"))
     if "push" in words and any(re.match(r"^\+\S|^:\S", word) for word in words):
         found.append(Effect("sure", "destructive git operations", "it overwrites or deletes what is there"))
         found.append(Effect("sure", "git operations", "it overwrites or deletes what is there"))
     return found
+
+
+_Look = Callable[[Command], list[Effect]]
+_Sign = tuple[frozenset[str] | None, Callable[[tuple[str, ...]], bool], str, str]
+# Program, or `*` for any: what is looked at besides its options.
+_LOOKS: Final[dict[str, tuple[_Look, ...]]] = {
+    "*": (_read, _installed, _listened, _typed),
+    "qemu-system": (_imitated,),
+    "git": (lambda command: _git(command.arguments),),
+    "alias": (_aliased,),
+    **dict.fromkeys(_WRITERS, (lambda command: _written(command.name, command.arguments),)),
+    **dict.fromkeys(
+        ("curl", "wget", "http", "https", "xh"),
+        (lambda command: statements.request_effects(command.name, command.arguments),),
+    ),
+    **dict.fromkeys(
+        ("sed", "perl", "awk", "gawk", "yq"),
+        (lambda command: _edited(command.name, command.arguments), _made_up),
+    ),
+    "jq": (_made_up,),
+}
+# Programs (none: any), what shows it in their arguments, and what it is.
+_SIGNS: Final[tuple[_Sign, ...]] = (
+    (None, _is_unguarded, "security decisions", "an option switches off what protects"),
+    (None, _has(r"^(?:rtmps?|srt|rist)://"), "publishing", "it streams to others"),
+    (
+        None,
+        _has(r"(?i)^-{1,2}[\w.-]*show-?(?:secrets?|passwords?|tokens?|values)\b"),
+        "API keys",
+        "it prints secrets",
+    ),
+    (
+        None,
+        _has(r"^--?[\w-]*(?:prefix|root|install-dir|destdir|bindir)=/(?:usr|opt|bin|sbin|etc|lib)\b"),
+        "system changes",
+        "it installs outside of the project",
+    ),
+    (
+        frozenset({"clojure", "clj"}),
+        _has(r":git/url|:git/sha"),
+        "network fetch-and-run",
+        "it runs what it fetches",
+    ),
+    (frozenset({"rails", "rake"}), _has(r"=https?://"), "network fetch-and-run", "it runs what it fetches"),
+    (
+        frozenset({"ffmpeg", "gst-launch-1.0", "vlc", "cvlc"}),
+        _has(r"^(?:tcp|udp|rtp|rtsp|https?)://(?!localhost|127\.|0\.0\.0\.0)"),
+        "security decisions",
+        "it sends to another machine",
+    ),
+    (
+        frozenset({"terraform", "tofu", "terragrunt"}),
+        lambda words: "output" in words and any(map(_SECRET_SETTING.search, words)),
+        "API keys",
+        "it prints a secret",
+    ),
+    (
+        None,
+        lambda words: {"config", "set"} <= set(words) and any(map(_SECRET_SETTING.search, words)),
+        "API keys",
+        "it sets a secret",
+    ),
+    (
+        frozenset({"echo", "printf", "curl", "wget", "http", "printenv", "nc"}),
+        lambda words: any(map(_SECRET_VARIABLE.search, words)),
+        "API keys",
+        "it prints or sends a secret",
+    ),
+    (
+        frozenset({"printenv"}),
+        lambda words: any(_SECRET_VARIABLE.search("$" + word) for word in words),
+        "API keys",
+        "it prints a secret",
+    ),
+    (frozenset({"export", "declare", "typeset"}), _sets_secret, "API keys", "it sets a secret"),
+    (
+        frozenset({"rsync", "scp"}),
+        lambda words: any(
+            re.match(r"^[\w.-]+@?[\w.-]*:[^/\\]?", word) and "://" not in word for word in words
+        ),
+        "security decisions",
+        "it copies files to or from another machine",
+    ),
+    (
+        _INSTALLERS,
+        lambda words: any(map(_URL.search, words)) and "--registry" not in words,
+        "network fetch-and-run",
+        "it installs from an address",
+    ),
+    (
+        frozenset({"go"}),
+        lambda words: words[:1] in (("run",), ("install",)) and any("@" in word for word in words),
+        "network fetch-and-run",
+        "it fetches a program, and builds and runs it",
+    ),
+    (
+        frozenset({"cargo", "pip", "npm", "go", "gem"}),
+        _installs_outside,
+        "system changes",
+        "it installs outside of the project",
+    ),
+    (
+        frozenset({"docker", "podman"}),
+        _has(r"(?:^|=)/(?:etc|var/run/docker\.sock|root)?:"),
+        "system changes",
+        "it gives a container the machine's own folders",
+    ),
+    (frozenset({"docker", "podman"}), _has(r"type=registry|push=true"), "publishing", "it uploads the image"),
+    (
+        frozenset({"docker", "podman"}),
+        _has(r"^(?:ssh|tcp)://(?!localhost|127\.)"),
+        "deployments",
+        "it works on another machine",
+    ),
+    (
+        frozenset({"docker", "docker-compose", "podman"}),
+        lambda words: any(map(_LIVE.search, words)) and bool(_STARTS & set(words)),
+        "deployments",
+        "it works on a live environment",
+    ),
+)

@@ -11,9 +11,8 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from maestro.coordinate import CategoryRule, Policy
-from maestro.coordinate.gate.category import Category
 from maestro.coordinate.gate.folding import fold_text
-from maestro.coordinate.gate.vocabulary import BUILT_IN
+from maestro.coordinate.gate.vocabulary import BUILT_IN, Category
 from maestro.errors import InvalidInput
 
 
@@ -24,15 +23,6 @@ class Matcher(NamedTuple):
     built_in: tuple[str, ...] = ()  # names of the built-in ones whose matchers it has
     patterns: tuple[re.Pattern[str], ...] = ()  # of its own, on folded text
     commands: tuple[tuple[str, ...], ...] = ()  # of its own: beginnings of commands
-
-
-class Prose(NamedTuple):
-    """A built-in category's patterns. `about` tells quickly that none can match."""
-
-    name: str
-    sure: tuple[re.Pattern[str], ...]
-    wary: tuple[re.Pattern[str], ...]
-    topics: tuple[re.Pattern[str], ...]
 
 
 _KEYWORDS: Final[tuple[tuple[str, str], ...]] = (
@@ -117,17 +107,6 @@ def _name(word: str) -> str:
 def built_in_named(word: str) -> str:
     """The built-in category that goes by this name; empty where none does."""
     return _names().get(_name(word), "")
-
-
-@cache
-def built_in_prose() -> tuple[Prose, ...]:
-    return tuple(
-        Prose(
-            category.name,
-            *(tuple(map(re.compile, each)) for each in (category.sure, category.wary, category.topics)),
-        )
-        for category in BUILT_IN
-    )
 
 
 @lru_cache(maxsize=64)

@@ -26,6 +26,7 @@ _ALSO_CALLED: Final[dict[str, QuestionKind]] = {
     "approval": "permission",
     "command": "permission",
     "text": "free_text",
+    "free": "free_text",
     "freetext": "free_text",
     "open": "free_text",
 }
@@ -38,6 +39,7 @@ def check_line(record: Any, policy: Policy) -> dict[str, Any]:
     verdict = gate(question, policy, _text(record, "proposed"))
     return {
         "verdict": verdict.verdict,
+        "readOnly": verdict.read_only,
         "reasons": [f"{finding.where}: {finding.why} ({finding.evidence})" for finding in verdict.findings],
         "categories": list(verdict.categories),
     }

@@ -22,9 +22,12 @@ _VALUED: Final = {
     "gh": {"-R", "--repo"}, "poetry": {"-C", "-P"}, "uv": {"--directory", "--project", "-p"}, "alembic": {"-c", "-n", "-x"},
     "systemctl": {"-H", "-M"}, "just": {"-f", "-d", "--justfile"}, "task": {"-t", "-d"}, "rsync": {"-e", "--exclude", "--include"},
     "redis-cli": {"-h", "-p", "-a", "-n", "-u"}, "ssh": {"-p", "-i", "-l", "-o"}, "vercel": {"--cwd", "--scope"},
-    "terraform": {"-chdir"}, "supabase": {"--workdir"}, "flask": {"--app", "-A", "--env-file"}, "heroku": {"-a", "--app", "-r"},
+    "terraform": {"-chdir"}, "ninja": {"-C", "-f", "-j"}, "samu": {"-C"}, "fastboot": {"-s"}, "adb": {"-s", "-P", "-H"}, "supabase": {"--workdir"}, "flask": {"--app", "-A", "--env-file"}, "heroku": {"-a", "--app", "-r"},
     "fly": {"-a", "--app"}, "flyctl": {"-a", "--app"}, "wrangler": {"-c", "--config", "-e", "--env"},
 }  # fmt: skip
+
+
+_NEAR: Final = 24
 
 
 class _Rule(NamedTuple):
@@ -81,7 +84,8 @@ def best_rules(name: str, words: list[str]) -> list[_Rule]:
     operands, flags = taken_apart(name, words)
     best = _best(name, operands, flags)
     shorter = operands
-    for before, word in itertools.pairwise(words):
+    # Only the first few can be values of the program's own options: a subcommand stands near the front.
+    for before, word in itertools.pairwise(words[:_NEAR]):
         if before.startswith("-") and "=" not in before and shorter[:1] == [word]:
             shorter = shorter[1:]
             best += [

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-# Category → as it is asked for (“It asks to …”), and as it is done (“It …”).
-_WORDS: Final[dict[str, tuple[str, str]]] = {
-    "git operations": ("change what git keeps", "changes what git keeps"),
-    "destructive git operations": ("rewrite or drop git history", "rewrites or drops git history"),
-    "file deletion": ("delete or overwrite files", "deletes or overwrites files"),
-    "database changes": ("change a database", "changes a database"),
-    "security decisions": ("change who or what is trusted", "changes who or what is trusted"),
-    "API keys": ("use or change secrets", "uses or changes secrets"),
-    "deployments": ("change what runs elsewhere", "changes what runs elsewhere"),
-    "spending": ("spend money", "spends money"),
-    "network fetch-and-run": ("run something from the network", "runs something from the network"),
-    "system changes": ("change the machine itself", "changes the machine itself"),
-    "publishing": ("send something out to others", "sends something out to others"),
+# Category → what something of it does.
+_WORDS: Final[dict[str, str]] = {
+    "git operations": "changes what git keeps",
+    "destructive git operations": "rewrites or drops git history",
+    "file deletion": "deletes or overwrites files",
+    "database changes": "changes a database",
+    "security decisions": "changes who or what is trusted",
+    "API keys": "uses or changes secrets",
+    "deployments": "changes what runs elsewhere",
+    "spending": "spends money",
+    "network fetch-and-run": "runs something from the network",
+    "system changes": "changes the machine itself",
+    "git history and remotes": "rewrites git history, or changes a remote",
+    "deletion outside the project": "deletes files that may be outside the project",
+    "publishing": "sends something out to others",
 }
 # Two words of a command that say more than its category.
 _COMMANDS: Final[dict[tuple[str, str], str]] = {
@@ -58,18 +60,4 @@ def command_does(category: str, words: list[str]) -> str:
     """What a command does, where nothing more exact is known; no capital, no full stop."""
     first, second = (*words, "", "")[:2]
     told = _COMMANDS.get((first, second)) or _PROGRAMS.get(first, "")
-    return (
-        told or f"it {_WORDS[category][1]}" if category in _WORDS else told or "it is not known what it does"
-    )
-
-
-def asks_to(category: str) -> str:
-    """The sentence for words that certainly ask for it."""
-    return f"It asks to {_WORDS[category][0]}." if category in _WORDS else f"It asks for {category}."
-
-
-def may_be_to(category: str) -> str:
-    """The sentence for words that could."""
-    return (
-        f"It may be meant to {_WORDS[category][0]}." if category in _WORDS else f"It may be about {category}."
-    )
+    return told or f"it {_WORDS[category]}" if category in _WORDS else told or "it is not known what it does"

@@ -1,9 +1,8 @@
 """What one simple command does, and what a command line does as a whole. Pure.
 
-A command that is not in the table is not read-only. Whether it is let through: where nothing but certain matches stop
-(`sure`), a program of the project (`./scripts/check`) or one that is asked for something harmless (`tool lint`) passes,
-because workers run the project's own tools all day; any other unknown program stops, because a table can never hold
-every dangerous one. Where doubt stops (`wary`), only the project's own programs and `--help` pass.
+A command that is not in the table is not read-only. A program that nobody here knows is stopped where it is told to
+change something (`tool cluster create`), where it reaches another machine, and where it is not the project's own; anything
+else passes on to rules, a model or the human, because workers run tools all day that no table has.
 """
 
 from __future__ import annotations
@@ -12,17 +11,13 @@ import itertools
 import re
 from typing import Final
 
-from maestro.coordinate.gate import arguments, places, statements, task_names
+from maestro.coordinate.gate import arguments, options, places, statements, task_names, verbs
 from maestro.coordinate.gate import command_rules as rules
 from maestro.coordinate.gate.deed_words import command_does
 from maestro.coordinate.gate.deeds import UNKNOWN, UNREADABLE, Effect, Level
 from maestro.coordinate.gate.shell import SHELLS, Command, Line, parse_shell
 
 _ASKS: Final = frozenset({"--version", "--help", "-h", "-V", "version", "help", "-help", "-version", "/?"})
-_HARMLESS_WORDS: Final = frozenset(
-    {"list", "ls", "show", "status", "check", "test", "tests", "lint", "build", "fmt", "format", "info", "get", "describe", "search",
-     "validate", "diff", "view", "logs", "print", "compile", "typecheck", "doctor", "explain", "query", "dev", "watch", "docs", "bench"}
-)  # fmt: skip
 _POWERSHELL: Final = re.compile(
     r"^(?:add|clear|copy|disable|enable|invoke|move|new|out|register|remove|rename|reset|restart|set|start|stop|uninstall|unregister|update|write|publish|send|install|grant|revoke)-[a-z]+$",
     re.IGNORECASE,
@@ -61,10 +56,22 @@ _PROJECT_RUNNERS: Final = frozenset(
         "devbox run",
     }
 )
+_OUTSIDE: Final = "deletion outside the project"
+_SPOKEN: Final = re.compile(r"[a-z][\w:-]*")  # an operand that is a word: it says what to do
+# Where a project's own build puts programs: there a name says nothing of what it is.
+_BUILT: Final = re.compile(
+    r"(?:\./)?(?:build|target|out|dist|bin/(?:Debug|Release)|cmake-build-\w+|zig-out)/"
+)
 # Programs that only show something, by how such are called.
 _SHOWS: Final = re.compile(
-    r"[\w-]{2,}(?:info|stats?|(?<!s)top|viewer|probe|lint|pretty|beautify|-smi|-inspect)$"
+    r"[\w-]{2,}(?:info|stats?|(?<!s)top|viewer|probe|lint|pretty|beautify|-smi|-inspect)$|(?:[\w-]+[-_])?(?:check|lint|verify|validate)\w*$"
 )
+# Tools that are known to do nothing when they are asked for a dry run.
+_DRY_RUNS: Final = frozenset(
+    {"kubectl", "oc", "helm", "cargo", "npm", "pnpm", "yarn", "poetry", "uv", "flit", "semantic-release", "release-it",
+     "rclone", "argocd", "flux", "certbot", "lerna", "changeset", "goreleaser", "cz", "bump2version", "bumpversion", "aws", "wrangler", "gradle",
+     "gradlew", "dvc", "skaffold", "flyctl", "fly", "alembic", "twine"}
+)  # fmt: skip
 _FETCH_AND_RUN: Final = frozenset(
     {"npx", "bunx", "uvx", "pnpm dlx", "yarn dlx", "pipx run", "npm exec", "bun x"}
 )
@@ -92,6 +99,15 @@ def line_effects(line: Line, text: str = "") -> tuple[Effect, ...]:
             if ">>" not in redirect.operator and not redirect.has_content and not target.startswith("/dev/"):
                 found.append(
                     Effect("sure", "file deletion", "it empties a file", f"{redirect.operator} {target}")
+                )
+            if ">>" not in redirect.operator and redirect.is_read:
+                found.append(
+                    Effect(
+                        "sure",
+                        "file deletion",
+                        "it empties the file before it reads it",
+                        f"{redirect.operator} {target}",
+                    )
                 )
             found += arguments.placed(places.writes(target), f"{redirect.operator} {target}")
         elif (place := places.reads(target)) or (
@@ -195,10 +211,26 @@ def command_effects(command: Command) -> list[Effect]:
         found.append(Effect("read"))
     else:
         found += [_shown(effect, shown) for effect in _looked_up(command)]
+    if _only_checks(command.name, list(command.arguments)):
+        return found + [
+            _shown(effect, shown) for effect in options.option_effects(command.name, command.arguments)
+        ]
     found += [_shown(effect, shown) for effect in arguments.argument_effects(command)]
     if command.code:
         found += [_shown(Effect(*what), shown) for what in statements.code_effects(command.code)]
+    if any(effect.category == "file deletion" for effect in found) and _reaches_out(command):
+        found.append(Effect("sure", _OUTSIDE, command_does(_OUTSIDE, []), shown))
     return found
+
+
+def _reaches_out(command: Command) -> bool:
+    """Whether a path among its arguments is outside of the project, or known only when it runs."""
+    if command.code or command.name in {"docker", "podman"}:
+        return True
+    return any(
+        not word.is_certain or re.match(r"/(?!tmp/)|~|\.\.(?:/|$)|[a-z]:\\", word.text, re.IGNORECASE)
+        for word in command.words
+    )
 
 
 def _shown(effect: Effect, shown: str) -> Effect:
@@ -211,12 +243,18 @@ def _shown(effect: Effect, shown: str) -> Effect:
 
 def _looked_up(command: Command) -> list[Effect]:
     name = command.name if command.name in rules.known_programs() else command.name.casefold()
-    words = list(command.arguments)
+    words = (
+        [word.casefold() for word in command.arguments] if name == "redis-cli" else list(command.arguments)
+    )
+    if name == "mix" and "-e" in words[:-1]:
+        return [Effect(*what) for what in statements.code_effects(words[words.index("-e") + 1])]
     if (
         any(word in _ASKS for word in words[:1])
         and len(words) <= 2
         and name not in {"init", "shutdown", "halt", "export"}
     ):
+        return [Effect("read")]
+    if _only_checks(name, words):
         return [Effect("read")]
     if name in statements.CLIENTS:
         return statements.client_effects(name, words, command.stdin)
@@ -225,17 +263,65 @@ def _looked_up(command: Command) -> list[Effect]:
         return [Effect("sure", "database changes", "it runs code on the application and its data")]
     if (name, *operands[:1]) == ("bq", "query"):
         return statements.query_effects(words[1:])
-    best = rules.best_rules(name, words)
+    best = [] if _is_built(command.path) else rules.best_rules(name, words)
+    verb = verbs.read_verb(name, operands)
+    if verb is not None and all(len(rule.operands) <= verb and not rule.flags for rule in best):
+        return [Effect("read")]
     if best:
         found = [effect for rule in best for effect in rule.effects]
         grave = [effect for effect in found if effect.level in {"sure", "wary"}]
-        is_dry = (
-            any(rules.has_flag(flags, option) for option in ("-n", "--dry-run", "--just-print"))
-            and name in task_names.TASK_RUNNERS
-        )
-        told = task_names.task_effects(name, operands) + task_names.option_effects(name, flags)
+        is_dry = bool({"-n", "--dry-run", "--just-print", "--pretend"} & set(flags)) and name in {
+            "php",
+            "artisan",
+            *task_names.TASK_RUNNERS,
+        }
+        told = task_names.task_effects(
+            name, [] if command.code else operands, flags
+        ) + task_names.option_effects(name, flags)
         return (grave or found) + ([] if is_dry else told)
     return _unknown(command, operands)
+
+
+def _only_checks(name: str, words: list[str]) -> bool:
+    """Whether an interpreter looks at a file's syntax only, or a tool tells what it would do."""
+    flags = [word for word in words if word.startswith("-")]
+    if name in SHELLS:
+        return any(re.fullmatch(r"-[a-z]*n[a-z]*", flag) and "c" not in flag for flag in flags)
+    if name in {"perl", "ruby"}:
+        return any(re.fullmatch(r"-[wW]*c[wW]*", flag) for flag in flags) and not any(
+            "e" in flag for flag in flags
+        )
+    if name in {"node", "nodejs"}:
+        return bool({"--check", "-c"} & set(flags)) and not {"-e", "-p", "--eval", "-r", "--require"} & set(
+            flags
+        )
+    if name == "php":
+        return "-l" in flags and "-r" not in flags
+    if name == "rsync":
+        return any(
+            flag == "--dry-run" or re.fullmatch(r"-[a-zA-Z]*n[a-zA-Z]*", flag) for flag in flags
+        ) and not any(":" in word for word in words)
+    if (name, *words[:1]) == ("git", "clean"):
+        return any(flag == "--dry-run" or re.fullmatch(r"-[a-z]*n[a-z]*", flag) for flag in flags)
+    if name == "dd":
+        return not any(word.startswith("of=") for word in words)
+    if name == "tcpdump":
+        return any(re.fullmatch(r"-\w*r", flag) for flag in flags) and not any(
+            re.match(r"-\w*[wz]", flag) for flag in flags
+        )
+    if name == "pg_restore":
+        return bool({"-l", "--list"} & set(flags)) and "-d" not in flags
+    if name == "rake":
+        return bool({"-T", "-P", "-D", "--tasks"} & set(flags))
+    if name in {"make", "gmake", "ninja", "snakemake"}:
+        return bool({"-n", "--dry-run", "--just-print", "--recon"} & set(flags))
+    return name in _DRY_RUNS and any(
+        re.fullmatch(r"--dry-?run(?:=(?:client|server|true))?", flag) for flag in flags
+    )
+
+
+def _is_built(path: str) -> bool:
+    return bool(_BUILT.match(path))
 
 
 def _given_code(command: Command) -> bool:
@@ -257,7 +343,7 @@ def _unknown(command: Command, operands: list[str]) -> list[Effect]:
             *risky,
             Effect(level, "network fetch-and-run", "it fetches a package that is not known, and runs it"),
         ]
-    if command.through and command.through[-1] in _PROJECT_RUNNERS:
+    if command.through and command.through[-1] in {"python -m", *_PROJECT_RUNNERS}:
         return risky or [Effect("change")]
     if not risky and _SHOWS.match(name) and "/" not in command.path:
         return [Effect("change")]
@@ -272,7 +358,25 @@ def _unknown(command: Command, operands: list[str]) -> list[Effect]:
         return risky or [Effect("change")]
     if name.endswith((".sh", ".py", ".js", ".rb")) and not command.path.startswith(_OWN_PLACES):
         return risky or [Effect("change")]
-    why = f"the program {name[:40]} is not known"
-    harmless = any(word.casefold() in _HARMLESS_WORDS for word in operands[:2])
-    harmless = harmless and not task_names.risky_names(list(command.arguments))
-    return [*risky, Effect("wary" if harmless else "sure", UNKNOWN, why)]
+    if command.path.startswith(("/", "~", "..", "$")):
+        return [*risky, Effect("sure", UNKNOWN, f"the program {name[:40]} is not the project's")]
+    told = [word for word in operands[:3] if _SPOKEN.fullmatch(word)]
+    said = (
+        risky
+        + task_names.risky_names(told)
+        + task_names.option_effects(name, list(command.arguments), of_any=True)
+    )
+    if not said and (
+        verb := verbs.act_verb([*re.split(r"[-_.]", name)[1:], *operands])
+        or verbs.act_verb([w for w in command.arguments if w.startswith("-")])
+    ):
+        return [
+            Effect(
+                "sure",
+                UNKNOWN,
+                f"the program {name[:40]} is not known, and is told to {verb.lstrip('-')[:40]}",
+            )
+        ]
+    if not said and (other := verbs.remote(command.arguments)):
+        return [Effect("sure", UNKNOWN, f"the program {name[:40]} is not known, and reaches {other[:40]}")]
+    return said or [Effect("change")]

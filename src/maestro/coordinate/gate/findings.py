@@ -10,9 +10,7 @@ from maestro.coordinate.gate.categories import Matcher
 from maestro.coordinate.gate.deeds import UNKNOWN, UNREADABLE, Effect
 from maestro.redact import MARK, clean, fold, redact
 
-CHANGES: Final = "changes"  # of strictness `all`: it is not read-only
 MOST_EVIDENCE: Final = 100
-_NOT_READ_ONLY: Final = "It is not read-only, and the policy wants a human for every change."
 _LONG_SECRET: Final = re.compile(r"(?<![\w/.-])(?=[\w+=-]*\d)(?=[\w+=-]*[a-zA-Z])[\w+=-]{16,}")
 
 
@@ -21,12 +19,7 @@ class Findings:
         self.categories = categories
         self.strictness = strictness
         self.all: list[Finding] = []
-        self.certain_only: set[str] = set()  # places whose words are the CLI's: doubt about them says nothing
         self._seen: set[tuple[str, str]] = set()
-
-    @property
-    def is_wary(self) -> bool:
-        return self.strictness != "sure"
 
     def add(self, category: str, where: str, evidence: str, why: str) -> None:
         """Take a reason, once for a place; and once only where a question repeats its detail."""
@@ -39,15 +32,8 @@ class Findings:
         """The policy's words for a built-in category."""
         return [matcher.name for matcher in self.categories if built_in in matcher.built_in]
 
-    def change(self, where: str, evidence: str) -> None:
-        self.add(CHANGES, where, evidence, _NOT_READ_ONLY)
-
     def effect(self, effect: Effect, where: str) -> None:
-        if effect.level in {"read", "change"}:
-            if effect.level == "change" and self.strictness == "all":
-                self.change(where, effect.evidence or "a change")
-            return
-        if effect.level == "wary" and not self.is_wary:
+        if effect.level in {"read", "change"} or (effect.level == "wary" and self.strictness == "sure"):
             return
         why = f"{effect.why[:1].upper()}{effect.why[1:]}."
         if effect.category in {UNREADABLE, UNKNOWN}:

@@ -134,11 +134,6 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", text).translate(_look_alikes())
 
 
-def keep_letters(text: str) -> str:
-    """The text with its own letters, small, composed and without what is hidden: how other languages are read."""
-    return unicodedata.normalize("NFKC", _HIDDEN.sub("", _ESCAPES.sub("", text))).casefold()
-
-
 def plain_lines(text: str) -> str:
     """The text with look-alikes plain, but its case, spaces and lines as they are: a command line is read so."""
     for _ in range(_MOST_FOLDS):

@@ -26,7 +26,7 @@ _SECRET: Final = re.compile(
     r"|(?:^|/)\.(?:kaggle|huggingface|databricks|snowsql|vercel|netlify|heroku|wandb|openai|anthropic|fly|supabase|railway|stripe|terraform\.d|oci|bluemix|minikube|step|cloudflared|wrangler|ngrok2?|subversion/auth|purple|thunderbird|mozilla|1password)(?:/|$)"
     r"|(?:^|/)\.(?:databrickscfg|boto|s3cfg|dockercfg|terraformrc|renviron|mylogin\.cnf|edgerc|ovhapi|vault_pass\w*|fetchmailrc|msmtprc|mbsyncrc|authinfo|cdsapirc|ecmwfapirc|condarc|pip/pip\.conf|osfcli\.config|zenodo|gitlab-token|github-token|token|jupyter/\S*password\S*)$"
     r"|\.m2/settings(?:-security)?\.xml|\.gradle/gradle\.properties|\.cargo/credentials\S*|\.gem/credentials|\.nuget/\S*nuget\.config|\.composer/auth\.json|\.cache/huggingface/(?:token|stored_tokens)|\.config/(?:rclone|hub|doctl|glab-cli|sops|containers/auth|heroku|configstore|wandb|kaggle|openai|gspread|pip/pip\.conf|hcloud|scw|linode-cli|flyctl|netlify|vercel|stripe|supabase|google-chrome|chromium)(?:/|\.|$)"
-    r"|(?:^|/)(?:cookies|login data|key4\.db|logins\.json)$|application_default_credentials|/proc/\S*/environ|(?:^|/)(?:secrets?|credentials|private[-_]?keys?)/|login\.keychain",
+    r"|(?:^|/)(?:cookies|login data|key4\.db|logins\.json)$|application_default_credentials|/proc/.*/environ|(?:^|/)(?:secrets?|credentials|private[-_]?keys?)/|login\.keychain",
     re.IGNORECASE,
 )
 _PUBLIC_KEY: Final = re.compile(r"\.pub$|known_hosts$|\.ssh/config$", re.IGNORECASE)
@@ -67,7 +67,7 @@ _MIGRATION: Final = re.compile(
     r"(?:^|/)(?:migrations?|migrate|alembic/versions|db/schema\.rb|prisma/schema\.prisma)(?:/|$)|(?:^|/)schema\.sql$",
     re.IGNORECASE,
 )
-_DATABASE_FILE: Final = re.compile(r"\.(?:sqlite3?|db|mdb|rdb|sql|dump)$", re.IGNORECASE)
+_DATABASE_FILE: Final = re.compile(r"\.(?:sqlite3?|db|mdb|rdb|dump)$", re.IGNORECASE)
 _GUARD: Final = re.compile(
     r"(?:^|/)(?:auth|security|permissions?|rbac|acl|crypto|cors|csrf)(?:[._-]\w+)*(?:/|\.\w+$)", re.IGNORECASE
 )
@@ -117,7 +117,7 @@ def _meanings(path: str) -> list[Place]:
     if _RUNS_LIVE.search(path):
         found.append(Place("deployments", "it changes what is deployed", is_sure=False))
     if _DATABASE_FILE.search(path):
-        found.append(Place("database changes", "it writes a database file or SQL", is_sure=False))
+        found.append(Place("database changes", "it writes a database file", is_sure=False))
     if _GUARD.search(path) and not re.search(r"(?:^|/|_)tests?(?:/|_|\.)|\.md$", path):
         found.append(Place("security decisions", "it changes code that guards access", is_sure=False))
     if path.startswith("../../..") or re.match(r"^[A-Za-z]:[\\/]", path):

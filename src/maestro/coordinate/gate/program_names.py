@@ -20,6 +20,8 @@ _EMULATOR: Final = re.compile(rf"qemu-(?P<system>system-)?{_MACHINE}(?:-static)?
 
 def known_as(name: str) -> str:
     """The name that tables have for it: `python3.12`, `arm-none-eabi-gcc`, `qemu-system-riscv64`."""
+    if name.endswith(".jar"):
+        return re.sub(r"-\d[\w.]*$", "", name.removesuffix(".jar"))
     if told := _VERSIONED.fullmatch(name) or _CROSS.fullmatch(name):
         return told["name"]
     if told := _EMULATOR.fullmatch(name):

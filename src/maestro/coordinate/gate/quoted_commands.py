@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from maestro.coordinate.gate.command_lines import looks_like_shell
+from maestro.coordinate.gate.command_lines import is_command, looks_like_shell
 
 _FENCE: Final = re.compile(r"```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _INLINE: Final = re.compile(r"`+([^`\n]{2,400})`+")
@@ -32,6 +32,11 @@ def code_in(text: str) -> list[str]:
     return _TOLD_TO_CALL.findall(text)[:20]
 
 
+def _is_quoted_command(inline: str) -> bool:
+    """A word alone in backticks is a name; a program that nobody knows, with options or paths, is a command."""
+    return looks_like_shell(inline) or (len(inline.split()) > 1 and is_command(inline))
+
+
 def commands_in(text: str) -> list[tuple[str, bool]]:
     """Commands that stand in prose: in fences and backticks, behind a prompt sign, and after “run”."""
     found = []
@@ -41,7 +46,7 @@ def commands_in(text: str) -> list[tuple[str, bool]]:
         elif looks_like_shell(body):
             found.append((re.sub(r"^\s*\$ ", "", body, flags=re.MULTILINE), False))
     without = _FENCE.sub(" ", text)
-    found += [(inline, False) for inline in _INLINE.findall(without) if looks_like_shell(inline)]
+    found += [(inline, False) for inline in _INLINE.findall(without) if _is_quoted_command(inline)]
     found += [(line, False) for line in _DOLLAR.findall(without) if looks_like_shell(line)]
     found += [
         (told[1].strip(" .'`"), False)

@@ -6,8 +6,8 @@ Pipelines, lists, subshells, substitutions, here-documents, functions, loops and
 
 from __future__ import annotations
 
-import codecs
 import re
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 
 MOST_DEPTH: Final = 6
 MOST_LENGTH: Final = 60_000
+MOST_COMMANDS: Final = 400  # in one line; whoever writes more of them hides one
+MOST_WORDS: Final = 2_000  # of one command
+# So many of these are no line that anybody wrote, and parsing them takes long.
+_MOST_JOINTS: Final = 3_000
+_MOST_QUOTES: Final = 8_000
 SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "rbash"})
 INTERPRETERS: Final = frozenset(
     {"python", "python2", "python3", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua",
      "pwsh", "powershell", "osascript", "tclsh", "Rscript", "R", "pypy", "pypy3", "julia", "tsx", "ts-node",
-     "elixir", "groovy", "clojure", "clj", "bb", "raku", "octave", "scala", "ghc", "irb", "jshell"}
+     "elixir", "groovy", "ipython", "ipython3", "clojure", "clj", "bb", "raku", "octave", "scala", "ghc", "irb", "jshell"}
 )  # fmt: skip
 _CODE_FLAGS: Final = frozenset(
     {"-c", "-e", "-E", "-r", "-p", "-pe", "-ne", "-pi", "-i", "-lne", "-ane", "--eval", "--print",
@@ -32,6 +37,12 @@ _CODE_FLAGS: Final = frozenset(
 # The grammar's scanner looks letters up in a table for ASCII, and a letter far behind its end crashes the process. Every
 # byte of another letter is a part of a word as a percent sign is one, and places stay the same.
 _AS_ASCII: Final = bytes(byte if byte < 0x80 else ord("%") for byte in range(256))
+_ANSI: Final = re.compile(
+    r"\\(?:(?P<octal>[0-7]{1,3})|(?:x(?=[0-9a-fA-F])|u(?=[0-9a-fA-F])|U(?=[0-9a-fA-F]))(?P<code>(?<=x)[0-9a-fA-F]{1,2}|(?<=u)[0-9a-fA-F]{1,4}|(?<=U)[0-9a-fA-F]{1,8})|(?P<letter>.))",
+    re.DOTALL,
+)
+_ANSI_LETTERS: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b",
+                        "\\": "\\", "'": "'", '"': '"', "?": "?"}  # fmt: skip
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _EXPANSIONS: Final = frozenset(
     {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
@@ -47,6 +58,7 @@ class Redirect(NamedTuple):
     operator: str  # > >> < >| &> …
     target: Word
     has_content: bool = True  # something is put there; otherwise the file is only emptied
+    is_read: bool = False  # by the same command, which finds it empty then
 
     @property
     def writes(self) -> bool:
@@ -97,6 +109,8 @@ def _parse(text: str, depth: int) -> Line:
         return Line(unreadable="too long")
     if "\0" in text:
         return Line(unreadable="it holds a null character")
+    if sum(map(text.count, "|&;")) > _MOST_JOINTS or sum(map(text.count, "'\"`")) > _MOST_QUOTES:
+        return Line(unreadable="it has more commands than anybody would read")
     source = text.encode("utf-8", errors="replace")
     root = _parser().parse(source.translate(_AS_ASCII)).root_node
     reading = _Reading(source, depth)
@@ -125,6 +139,8 @@ class _Reading:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", errors="replace")
 
     def walk(self, node: Node, fed_by: tuple[str, ...], stdin: str = "") -> None:
+        if self._is_too_much():
+            return
         # Iterative over statements, recursive over structure; the parser bounds how deep that can be.
         if node.type == "pipeline":
             self._pipeline(node, fed_by)
@@ -141,17 +157,27 @@ class _Reading:
         else:
             self._descend(node, fed_by, stdin)
 
+    def _is_too_much(self) -> bool:
+        if len(self.commands) <= MOST_COMMANDS:
+            return False
+        self.unreadable = self.unreadable or ["it has more commands than anybody would read"]
+        return True
+
     def _descend(self, node: Node, fed_by: tuple[str, ...], stdin: str = "") -> None:
         for child in node.named_children:
+            if self._is_too_much():
+                return
             self.walk(child, fed_by, stdin)
 
     def _pipeline(self, node: Node, fed_by: tuple[str, ...]) -> None:
         feeding = fed_by
         for stage in node.named_children:
+            if self._is_too_much():
+                return
             before = len(self.commands)
             stdin = _echoed(self.commands[before - 1]) if feeding and self.commands else ""
             self.walk(stage, feeding, stdin)
-            feeding = (*feeding, *(command.name for command in self.commands[before:]))
+            feeding = tuple(dict.fromkeys((*feeding, *(command.name for command in self.commands[before:]))))
 
     def _redirected(self, node: Node, fed_by: tuple[str, ...]) -> None:
         body = node.child_by_field_name("body")
@@ -161,15 +187,20 @@ class _Reading:
             if child.type in {"heredoc_redirect", "herestring_redirect"}
         ]
         stdin = "\n".join(self._given(child) for child in given)
+        before = len(self.commands)
         if body is not None:
             self.walk(body, fed_by, stdin)
         first = len(self.redirects)
+        read = {word for command in self.commands[before:] for word in command.arguments}
         is_silent = body is None or (bool(self.commands) and _is_silent(self.commands[-1]))
         for child in node.named_children:
             if body is None or child.id != body.id:
                 name = self.commands[-1].name if self.commands else ""
                 # `cat <<EOF | bash`: what follows the mark stands inside the here-document.
                 self._descend(child, (name,), stdin) if child in given else self.walk(child, fed_by)
+        self.redirects[first:] = [
+            each._replace(is_read=each.target.text in read) for each in self.redirects[first:]
+        ]
         if is_silent and not given:
             self.redirects[first:] = [each._replace(has_content=False) for each in self.redirects[first:]]
 
@@ -229,6 +260,9 @@ class _Reading:
             if variables:
                 self.commands.append(Command("=", (), variables=variables, through=through))
             return
+        if len(words) > MOST_WORDS:
+            self.unreadable.append("it has more arguments than anybody would read")
+            words = words[:MOST_WORDS]
         head, rest = words[0], tuple(words[1:])
         name = _name(head)
         if through and len(through) > MOST_DEPTH:
@@ -248,7 +282,8 @@ class _Reading:
         for start, end in opened.spans:
             # What xargs hands on is known only when it runs, but it is there.
             more = [Word("{}", is_certain=False)] if name in {"xargs", "parallel"} else []
-            self._add([*rest[start:end], *more], variables, (*through, opened.label or name), fed_by, stdin)
+            span = [_found(word, rest) if name == "find" else word for word in rest[start:end]]
+            self._add([*span, *more], variables, (*through, opened.label or name), fed_by, stdin)
 
     def _runner(self, command: Command) -> None:
         """A shell or an interpreter: what it is told to run is opened, or marked."""
@@ -269,6 +304,14 @@ class _Reading:
                 self._sure_text((code,), command)
                 return
             self.commands.append(command._replace(code=code.text or " "))
+            return
+        module = next((at for at, word in enumerate(words) if word.text == "-m"), None)
+        if name.startswith(("python", "pypy")) and module is not None and module + 1 < len(words):
+            # A module is a program like any other, by its own name.
+            self.commands.append(command)
+            self._add(
+                list(words[module + 1 :]), (), (*command.through, "python -m"), command.fed_by, command.stdin
+            )
             return
         operands = [word for word in words if not word.text.startswith("-")]
         reads = name not in {"source", ".", "su"} and (
@@ -325,10 +368,16 @@ class _Reading:
 
 
 def _ansi(text: str) -> Word:
-    try:
-        return Word(codecs.decode(text.encode("latin-1", "backslashreplace"), "unicode_escape"))
-    except UnicodeDecodeError:
-        return Word(text, is_certain=False)
+    """What `$'…'` stands for: bash leaves an escape that it does not know as it is."""
+    return Word(_ANSI.sub(_unescaped, text))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    octal, code, letter = escape["octal"], escape["code"], escape["letter"]
+    if letter is not None:
+        return _ANSI_LETTERS.get(letter, escape[0])
+    number = int(octal, 8) & 0xFF if octal is not None else int(code, 16)
+    return chr(number) if number <= sys.maxunicode and not 0xD800 <= number <= 0xDFFF else "\ufffd"
 
 
 def _name(head: Word) -> str:
@@ -340,6 +389,16 @@ def _name(head: Word) -> str:
     if any(sign in last for sign in "*?{}[]$`") and last not in {"[", "[["}:
         return ""
     return known_as(last.removesuffix(".exe"))
+
+
+def _found(word: Word, words: tuple[Word, ...]) -> Word:
+    """What `{}` stands for, as far as a search says where it looks and for which names."""
+    if word.text != "{}":
+        return word
+    texts = [each.text for each in words]
+    start = texts[0] if texts and not texts[0].startswith("-") else "."
+    names = [texts[at + 1] for at, text in enumerate(texts[:-1]) if text in {"-name", "-iname"}]
+    return Word(f"{start.rstrip('/')}/{names[0] if names else '{}'}", is_certain=False)
 
 
 def _is_silent(command: Command) -> bool:

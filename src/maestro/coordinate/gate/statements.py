@@ -15,13 +15,18 @@ _CHANGE: Final = Effect("change")
 CLIENTS: Final = frozenset(
     {"psql", "mysql", "mariadb", "sqlite3", "sqlite", "mongo", "mongosh", "sqlplus", "pgcli", "mycli",
      "litecli", "duckdb", "clickhouse-client", "clickhouse", "cqlsh", "usql", "sqlcmd", "trino", "presto",
-     "snowsql", "questdb", "rqlite", "osqueryi", "dolt", "pgsql", "isql", "ysqlsh", "beeline", "impala-shell"}
+     "snowsql", "questdb", "rqlite", "osqueryi", "dolt", "pgsql", "isql", "ysqlsh", "beeline", "impala-shell", "spark-sql", "hive", "pg", "sqlcl", "snow"}
 )  # fmt: skip
+_CHANGES_DATA: Final = re.compile(
+    r"\s*(?:drop|truncate|alter|grant|revoke)\s+\w|\s*(?:delete\s+from|insert\s+into|update\s+\S+\s+set)\b",
+    re.IGNORECASE,
+)
 _SQL_COMMENT: Final = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 _SQL_READS: Final = re.compile(
     r"^(?:select|show|explain(?!\s+analy[sz]e\s+(?:delete|update|insert))|describe|desc|values|table|with|pragma\s+\w+(?:\(\w+\))?\s*$|\\(?:d\S*|l|dt|conninfo|timing|x|q|c|set|pset|echo|df|dn|du)|\.(?:tables|schema|indexes|databases|mode|headers|header|width|quit|exit|help|dump|show|dbinfo)|use\b|analyze\b)",
     re.IGNORECASE,
 )
+_SQL_SHOWS: Final = re.compile(r"\s*(?:show|desc|describe)\b(?!.*\binto\b)", re.IGNORECASE)
 _SQL_WRITES: Final = re.compile(
     r"\b(?:drop|truncate|delete\s+from|alter|insert\s+into|replace\s+into|update\s+\w|create|grant|revoke|merge\s+into|vacuum|reindex|rename|copy\s+\S+\s+(?:from|to)"
     r"|into\s+(?:outfile|dumpfile)|set\s+password|pg_terminate_backend|pg_read_file|lo_import|call|exec|attach|load_extension|\\!|\\copy|\.(?:shell|system|import|restore))\b|\\!",
@@ -57,12 +62,12 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), category, why)
     for pattern, category, why in (
         (
-            r"\brmtree\b|\bos\.(?:remove|unlink|rmdir|removedirs)\b|\.unlink\(|\.rmdir\(|unlink(?:sync)?\s*\(|\brm(?:dir)?sync\b|fs(?:\.promises)?\.rm\b|rimraf|file\.delete|fileutils\.rm|\bunlink\b|remove_dir_all|send2trash|\bfile\.remove\b|\bunlink\(|\brm\(|file_delete\(|dir_delete\(|files\.delete",
+            r"\brmtree\b|\bos\.(?:remove|unlink|rmdir|removedirs)\b|\.unlink\(|\.rmdir\(|unlink(?:sync)?\s*\(|\brm(?:dir)?sync\b|fs(?:\.promises)?\.rm\b|rimraf|file\.delete|fileutils\.rm|\bunlink\b|remove_dir_all|send2trash|\bfile\.remove\b|\bunlink\(|\brm\(|file_delete\(|dir_delete\(|files\.delete|\bdeno\.remove|\.deletedir\(|\bdelete-directory\b|\bremove-item\b|\bclear-content\b|file\.rm",
             "file deletion",
             "its code deletes files",
         ),
         (
-            r"\bos\.(?:system|popen|exec\w*|spawn\w*)\b|\bsubprocess\b|child_process|\bexecsync\b|\bspawnsync\b|\bsystem\s*\(|\bpopen\b|%x[\[{(]|`[^`]+`|shell_exec|\bpty\.spawn|proc_open|passthru|kernel\.exec|\bsystem2\s*\(|processbuilder|runtime\.exec|deno\.(?:run|command)|bun\.(?:spawn|\$)",
+            r"\bos\.(?:system|popen|exec\w*|spawn\w*)\b|\bsubprocess\b|child_process|\bexecsync\b|\bspawnsync\b|\bsystem\s*\(|\bpopen\b|%x[\[{(]|`[^`]+`|shell_exec|\bpty\.spawn|proc_open|passthru|kernel\.exec|\bsystem2\s*\(|processbuilder|runtime\.exec|deno\.(?:run|command)|bun\.(?:spawn|\$)|:os\.cmd|system\.cmd\(",
             "unreadable",
             "its code runs other programs",
         ),
@@ -72,12 +77,32 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
             "its code runs code that is made up as it runs",
         ),
         (
-            r"(?:urllib|requests|httpx|http\.client|urlopen|fetch\(|axios|net\.connect|socket\.|smtplib|ftplib|paramiko|lwp::|net::http|open-uri)",
+            r"(?:['\"]https?://(?!localhost|127\.|0\.0\.0\.0|\[::1)|urllib|requests|httpx|http\.client|urlopen|fetch\(|axios|net\.connect|socket\.|smtplib|ftplib|paramiko|lwp::|net::http|open-uri)",
             "security decisions",
             "its code talks to other machines",
         ),
         (
-            r"devtools::release|submit_cran|rsconnect::deploy|push_to_hub|upload_(?:file|folder|large_folder)\(|create_release|send_?mail|send_message|chat_postmessage",
+            r"\biex\b|\binvoke-expression\b|\bmix\.install\b|\bsource\(\s*['\"]https?:|\beval\b.*\b(?:open|get|fetch|read|download)\b.*https?:|\bhub\.load\(|include\(\s*download|\bexec\(.*(?:urlopen|requests\.get)|install_github|importlib.*https?:|require\(['\"]https?:|import\(['\"]https?:",
+            "network fetch-and-run",
+            "its code runs what it fetches",
+        ),
+        (
+            r"\b(?:boto3|botocore|google\.cloud|azure\.(?:mgmt|identity)|pulumi|openstack|digitalocean|kubernetes\.client|docker\.from_env|@aws-sdk|aws-sdk)\b.*?\b(?:run_instances|create\w*|delete\w*|put\w*|start\w*|terminate\w*|update\w*|purchase\w*|request\w*|launch\w*|invoke|scale\w*|apply)\b",
+            "deployments",
+            "its code changes what runs elsewhere",
+        ),
+        (
+            r"fine_tuning\.jobs\.create|\bbatches\.create\(|\bstripe\.|\bpaypal|\bbraintree|\btwilio|run_instances|purchase_",
+            "spending",
+            "its code spends money",
+        ),
+        (
+            r"\bgit\.repo\(|\bpygit2\b|\bdulwich\b|isomorphic-git|simple-git|rugged::",
+            "git operations",
+            "its code works on the repository",
+        ),
+        (
+            r"devtools::release|submit_cran|rsconnect::deploy|push_to_hub|upload_(?:file|folder|large_folder)\(|create_release|send_?mail|\bmail\(|send_message|chat_postmessage",
             "publishing",
             "its code sends something out to others",
         ),
@@ -94,6 +119,7 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
         ),
     )
 )
+_LITERAL: Final = re.compile(r"['\"]([^'\"]*)['\"]")
 _WRITES_FILE: Final = re.compile(
     r"open\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"][^'\"]*[wax+]|writefilesync?\(\s*['\"]([^'\"]+)|write_text|path\(['\"]([^'\"]+)['\"]\)\.write",
     re.IGNORECASE,
@@ -117,10 +143,16 @@ _DATA_FLAGS: Final = frozenset(
 _OUTPUT_FLAGS: Final = frozenset({"-o", "--output", "-O", "--output-document"})
 
 
+def changes_data(line: str) -> bool:
+    """Whether a line is a statement of SQL that changes something."""
+    return bool(_CHANGES_DATA.match(line))
+
+
 def sql_effects(text: str) -> list[Effect]:
     """What these statements do to a database."""
     bare = _SQL_COMMENT.sub(" ", fold_text(_SQL_COMMENT.sub(" ", text)))
-    if _SQL_WRITES.search(bare) or re.search(r"/\*!", text):
+    bare = ";".join(one for one in bare.split(";") if not _SQL_SHOWS.match(one)) or "select"
+    if _SQL_WRITES.search(bare) or re.search(r"/\*!|[$](?:out|merge)\b", text):
         return [Effect("sure", "database changes", "its SQL changes the database")]
     statements = [statement.strip() for statement in bare.split(";") if statement.strip()]
     if statements and all(
@@ -132,7 +164,11 @@ def sql_effects(text: str) -> list[Effect]:
 
 def client_effects(name: str, words: list[str], stdin: str) -> list[Effect]:
     """A database's own command line."""
-    given = [words[at + 1] for at, word in enumerate(words[:-1]) if word in _CODE_FLAGS]
+    given = [
+        words[at + 1]
+        for at, word in enumerate(words[:-1])
+        if word in _CODE_FLAGS or re.fullmatch(r"-[A-Za-z]+[ce]", word)
+    ]
     given += [
         word.split("=", 1)[1]
         for word in words
@@ -188,6 +224,8 @@ def django_effects(words: list[str]) -> list[Effect]:
 
 def query_effects(words: list[str]) -> list[Effect]:
     """`bq query` and its like: the statement is the last operand."""
+    if any(re.match(r"--(?:replace|destination_table|append_table)\b", word) for word in words):
+        return [Effect("sure", "database changes", "it writes a table")]
     given = [word for word in words if not word.startswith("-")]
     return sql_effects(given[-1]) if given else [Effect("sure", "database changes", "it runs SQL")]
 
@@ -198,6 +236,8 @@ def code_effects(code: str) -> list[Effect]:
     found: list[Effect] = [
         Effect("sure", category, why) for pattern, category, why in _CODE if pattern.search(plain)
     ]
+    named = (places.reads(text) for text in _LITERAL.findall(code))
+    found += [Effect("sure", place.category, place.why) for place in named if place]
     for match in _WRITES_FILE.finditer(plain):
         path = next(filter(None, match.groups()), "")
         found += [
@@ -244,7 +284,7 @@ def request_effects(name: str, words: tuple[str, ...]) -> list[Effect]:
     elif _CHANGING_METHOD.match(method) and method.casefold() == "delete":
         found.append(Effect("wary", "database changes", "it deletes something by a request"))
     for at, word in enumerate(words[:-1]):
-        if word in _OUTPUT_FLAGS and not words[at + 1].startswith("-"):
+        if (word in _OUTPUT_FLAGS or re.fullmatch(r"-\w*[oO]", word)) and not words[at + 1].startswith("-"):
             found += [
                 Effect("sure" if place.is_sure else "wary", place.category, place.why)
                 for place in places.writes(words[at + 1])

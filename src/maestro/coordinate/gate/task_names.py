@@ -11,7 +11,7 @@ from maestro.coordinate.gate.shell import SHELLS
 
 TASK_RUNNERS: Final = frozenset(
     {"make", "gmake", "just", "task", "rake", "mage", "nox", "tox", "invoke", "inv", "composer", "gradle",
-     "gradlew", "mvn", "mvnw", "lein", "sbt", "mix"}
+     "gradlew", "mvn", "mvnw", "lein", "sbt", "mix", "rebar3"}
 )  # fmt: skip
 # Tools whose first operand is a command of theirs: `mkdocs gh-deploy`, `nx release`.
 _PLAIN_TOOLS: Final = frozenset(
@@ -28,7 +28,7 @@ _RISKY_NAMES: Final[tuple[tuple[str, str], ...]] = (
         r"deploy\w*|rollout|rollback|provision|teardown|prod|production|staging|promote|golive|terraform|k8s|infra|apply|destroy|redeploy|failover",
         "deployments",
     ),
-    (r"publish|release|ship|upload|announce|changelog:push", "publishing"),
+    (r"publish|release|ship|upload|announce|submit|send|changelog:push", "publishing"),
     (r"migrat\w*|seed|dbreset|dropdb|truncate|db|database|backfill|restore", "database changes"),
     (
         r"delete|remove|wipe|purge|nuke|destroy|cleanup|prune|uninstall|clean:all|distclean|reset|mrproper|obliterate",
@@ -36,7 +36,8 @@ _RISKY_NAMES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (r"rotate|keys?|secrets?|token|credentials?|creds|encrypt|decrypt", "API keys"),
     (r"push|commit|forcepush|tag|sync-upstream|merge", "git operations"),
-    (r"sudo|root|bootstrap-machine|provisioning", "system changes"),
+    (r"sudo|root|bootstrap-machine|provisioning|flash|erase|burn", "system changes"),
+    (r"login|logout|grant|revoke|untrust", "security decisions"),
     (r"pwn|exploit|payload|backdoor|exfil\w*|miner|keylog\w*", "security decisions"),
 )
 
@@ -49,10 +50,18 @@ _RISKY_OPTION: Final = re.compile(
 )
 
 
-def task_effects(name: str, operands: list[str]) -> list[Effect]:
+def task_effects(name: str, operands: list[str], flags: list[str]) -> list[Effect]:
     """Tasks of the project itself, by what they are called."""
     if name in TASK_RUNNERS:
-        return risky_names([word for word in operands if "=" not in word])
+        told = (
+            operands[:1]
+            if name == "mix"
+            else operands[: operands.index("--")]
+            if "--" in operands
+            else operands
+        )
+        tasks = (task for word in told if "=" not in word for task in re.split(r"[\s;+]+", word) if task)
+        return risky_names([task for task in tasks if not re.search(r"/|\.\w{1,4}$", task)])
     if name in _SCRIPT_RUNNERS:
         known = operands[:1] in (["run"], ["run-script"])
         script = operands[1:2] if known else operands[:1] if name != "npm" else []
@@ -69,14 +78,14 @@ def task_effects(name: str, operands: list[str]) -> list[Effect]:
     ):
         script = operands[1:2] if operands[0] in {"run", "artisan"} else operands[:1]
         if script and script[0].endswith("manage.py"):
-            return [*statements.django_effects(operands[1:]), *risky_names(operands[1:2])]
+            return [*statements.django_effects([*operands[1:], *flags]), *risky_names(operands[1:2])]
         return risky_names([stem(word) for word in script])
     return []
 
 
-def option_effects(name: str, flags: list[str]) -> list[Effect]:
-    """Options of a script of the project that say what it does: `--delete-all`, `--env=prod`."""
-    if name not in _SCRIPTS or any("dry" in flag for flag in flags):
+def option_effects(name: str, flags: list[str], *, of_any: bool = False) -> list[Effect]:
+    """Options of a script of the project, or of any program, that say what it does: `--delete-all`, `--env=prod`."""
+    if not (of_any or name in _SCRIPTS) or any("dry" in flag for flag in flags):
         return []
     found = [(flag, _RISKY_OPTION.search(flag.casefold())) for flag in flags]
     return [
@@ -94,11 +103,13 @@ def risky_names(names: list[str]) -> list[Effect]:
     found = []
     for name in names:
         if re.match(
-            r"(?:test|check|lint|verify|validate|list|show|build|docs?|dry)[-_:.]|.*(?:dry[-_]?run|[-_:.](?:test|tests|check|lint|types?|docs?|notes|dev))$|test_",
+            r"(?:test|check|lint|verify|validate|list|show|build|docs?|dry)[-_:.]|.*(?:dry[-_]?run|[-_:.](?:test|tests|check|lint|types?|docs?|notes|dev|status|list|show|diff|plan|preview))$|test_",
             name,
         ):
             continue
         parts = set(re.split(r"[-_:./\s]+", name.casefold()))
+        # `publishToSonatype` says it with its first word; `assembleRelease` only builds one.
+        parts |= {part.casefold() for part in re.findall(r"(?:^|:)([a-z]+)(?=[A-Z])", name)}
         for pattern, category in _RISKY_NAMES:
             if any(re.fullmatch(pattern, part) for part in parts):
                 found.append(Effect("sure", category, "the task's name says so", name))

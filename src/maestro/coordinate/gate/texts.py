@@ -6,24 +6,19 @@ import re
 from typing import Final
 
 from maestro.agents.questions import Option, Question
-from maestro.coordinate.gate import prose, tools
+from maestro.coordinate.gate import tools
 from maestro.coordinate.gate.command_lines import looks_like_shell
+from maestro.coordinate.gate.floor import is_offered_to_last
 from maestro.coordinate.gate.folding import fold_text, plain_lines
+from maestro.coordinate.gate.statements import changes_data
 from maestro.coordinate.gate.tools import Text
 
 MOST_TEXT: Final = 40_000
 
-LASTS: Final = re.compile(
-    r"\b(?:always (?:allow|approve|accept|trust|run|permit)|allow always|do(?:n't| not) ask (?:me )?again|never ask|stop asking|(?:for|during|in) (?:the (?:rest of|whole|entire) )?(?:this|the|my) (?:session|conversation|project|directory|folder)"
-    r"|future (?:sessions?|prompts?|requests?|commands?)|(?:allow|approve|accept|trust) (?:all|everything|every|entire|any)|auto-?(?:accept|approve)|all (?:edits|commands|tools)|entire (?:session|project)|remember (?:this|my) (?:choice|decision|answer)|from now on|bypass permissions|every time|permanently allow)\b"
-)
 _PLAIN_OPTION: Final = re.compile(
     r"^(?:yes|no|y|n|ok(?:ay)?|cancel|allow|allow once|deny|reject|abort|skip|proceed|continue|approve|decline)\b[ ,.()a-z'/:-]{0,60}$"
 )
-_CHANGES_DATA: Final = re.compile(
-    r"\s*(?:drop|truncate|alter|grant|revoke)\s+\w|\s*(?:delete\s+from|insert\s+into|update\s+\S+\s+set)\b",
-    re.IGNORECASE,
-)
+_FEW_WORDS: Final = 8
 # The field for other words that CLIs add by themselves: it offers nothing.
 _OWN_WORDS: Final = frozenset(
     {"enter a custom value", "type something", "none of the above", "other", "something else"}
@@ -54,7 +49,7 @@ def _commanded(question: Question) -> str:
     return "\n".join(
         f"$ {line}" if looks_like_shell(line) else line
         for line in lines
-        if looks_like_shell(line) or _CHANGES_DATA.match(line)
+        if looks_like_shell(line) or changes_data(line)
     )
 
 
@@ -79,7 +74,7 @@ def asked_texts(question: Question, part: str) -> list[Text]:
         ):
             continue
         # That a lasting option is offered says nothing; that it is chosen does.
-        if not (question.kind in {"permission", "plan", "dialog"} and _is_lasting(option)):
+        if not (question.kind in {"permission", "plan", "dialog"} and is_offered_to_last(option)):
             found.append(
                 Text(
                     f"{part}option {number}",
@@ -90,36 +85,22 @@ def asked_texts(question: Question, part: str) -> list[Text]:
             found.append(Text(f"{part}option {number}, preview", _previewed(option.preview)))
     for number, each in enumerate(question.parts, 1):
         found += asked_texts(each, f"{part}part {number}, ")
-    if question.preamble and _needs_preamble(question):
+    if question.preamble and _means_preamble(question):
         found.append(Text(f"{part}preamble", question.preamble))
-    elif question.kind in {"choice", "multi_choice", "free_text"}:
-        found.append(Text(f"{part}preamble", prose.consequences(fold_text(question.preamble))))
     # A character more than is looked at, so that it is seen to be too long.
     return [text._replace(text=text.text[: MOST_TEXT + 1]) for text in found if text.text.strip()]
 
 
-def _needs_preamble(question: Question) -> bool:
-    """The preamble counts where the question means it. A permission says itself what it is for."""
+def _means_preamble(question: Question) -> bool:
+    """Whether a question says so little itself that it means what was said before it: “Proceed?”, “Is that all right?”"""
     if question.kind == "permission":
         return False
     if question.kind == "plan":
         return not question.detail.strip()
-    return prose.points_back(fold_text(question.text)) and (
-        not question.options
-        or all(_is_plain(option) or prose.points_back(fold_text(option.label)) for option in question.options)
-        or len(question.text.split()) <= 8
-    )
+    return len(question.text.split()) <= _FEW_WORDS and all(map(_is_plain, question.options))
 
 
 def _is_plain(option: Option) -> bool:
     """“Yes”, “No, and tell it what to do differently”: the CLI's own words."""
     label = fold_text(option.label)
-    return not option.description and (
-        bool(_PLAIN_OPTION.match(label))
-        or (label.startswith(("yes", "allow", "no")) and bool(LASTS.search(label)))
-    )
-
-
-def _is_lasting(option: Option) -> bool:
-    label = fold_text(option.label)
-    return option.is_lasting or (label.startswith(("yes", "allow", "trust")) and bool(LASTS.search(label)))
+    return not option.description and (bool(_PLAIN_OPTION.match(label)) or is_offered_to_last(option))

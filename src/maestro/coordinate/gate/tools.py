@@ -26,12 +26,13 @@ _READS: Final = frozenset(
      "todowrite", "todoread", "write_todos", "task", "agent", "websearch", "web_search",
      "google_web_search", "update_plan", "bashoutput", "lsp", "toolsearch", "skill", "save_memory",
      "askuserquestion", "taskoutput", "read_mcp_resource", "listmcpresources", "codebase_search",
-     "search", "find", "get_internal_docs", "activate_skill"}
+     "search", "find", "get_internal_docs", "activate_skill", "readfile", "readfolder", "findfiles", "searchtext",
+     "readmanyfiles", "listdirectory", "googlesearch"}
 )  # fmt: skip
 _EDITS: Final = frozenset(
     {"edit", "write", "multiedit", "notebookedit", "write_file", "replace", "apply_patch", "edit_file",
      "create", "create_file", "str_replace", "str_replace_editor", "update", "patch", "applypatch",
-     "insert", "save_file", "notebook_edit"}
+     "insert", "save_file", "notebook_edit", "writefile", "createfile", "editfile"}
 )  # fmt: skip
 _FETCHES: Final = frozenset(
     {"webfetch", "web_fetch", "fetch", "browser", "open_url", "url_fetch", "fetch_url"}
@@ -93,6 +94,7 @@ _FILE_ASKED: Final = re.compile(
 )
 _GOES_ON: Final = re.compile(r"\S*\.\./\S*$")
 _NAMES_FILE: Final = re.compile(r"(?i)path|file(?!diff)|folder|dir|root|target")
+_WRITTEN: Final = frozenset({"content", "contents", "new_string", "new_str", "file_text", "text"})
 _URL: Final = re.compile(r"https?://[^\s\"'`)]+", re.IGNORECASE)
 _SENDS: Final = re.compile(
     r"[?&](?:\w*(?:key|token|secret|pass|data|env|content|payload)\w*)=|@|webhook\.site|requestbin|ngrok|pastebin|transfer\.sh|burpcollaborator|interact\.sh|169\.254\.169\.254|metadata\.google",
@@ -105,8 +107,8 @@ class Text(NamedTuple):
 
     where: str
     text: str
-    kind: Literal["prose", "shell", "path", "tool", "web"] = "prose"
-    tool: str = ""
+    kind: Literal["prose", "shell", "path", "tool", "web", "content"] = "prose"
+    tool: str = ""  # of content: the file that it is written to
 
 
 def detail_texts(question: Question, part: str) -> list[Text]:
@@ -151,8 +153,11 @@ def input_texts(question: Question, part: str) -> list[Text]:
     if question.kind != "permission" or not question.inputs.strip() or tool in _SHELL:
         return []
     if tool in _EDITS:
-        files = [text for key, text in arguments(question.inputs) if _NAMES_FILE.search(key)]
-        return [Text(f"{part}inputs", file, "path", "edit") for file in files]
+        given = arguments(question.inputs)
+        files = [text for key, text in given if _NAMES_FILE.search(key)]
+        path = question.detail.strip() or next(iter(files), "")
+        written = [Text(f"{part}content", text, "content", path) for key, text in given if key in _WRITTEN]
+        return [*(Text(f"{part}inputs", file, "path", "edit") for file in files), *written]
     kind: Literal["web", "tool"] = "web" if tool in _FETCHES else "tool"
     return [Text(f"{part}inputs", question.inputs, kind, question.tool)]
 
@@ -160,6 +165,11 @@ def input_texts(question: Question, part: str) -> list[Text]:
 def is_known(tool: str) -> bool:
     """Whether it is known what a tool of this name does with its arguments."""
     return fold_text(tool) in _SHELL | _READS | _EDITS | _FETCHES
+
+
+def runs_shell(tool: str) -> bool:
+    """Whether a tool of this name runs its argument as a command line."""
+    return fold_text(tool) in _SHELL
 
 
 def arguments(given: str) -> list[tuple[str, str]]:

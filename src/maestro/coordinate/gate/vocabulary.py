@@ -1,11 +1,211 @@
-"""The built-in categories in words, all of them. Pure data."""
+"""The built-in categories: their names, what each means, and how people call them. Pure data."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from maestro.coordinate.gate.category import Category
-from maestro.coordinate.gate.inside_words import INSIDE
-from maestro.coordinate.gate.outside_words import OUTSIDE
 
-BUILT_IN: Final[tuple[Category, ...]] = (*INSIDE, *OUTSIDE)
+class Category(NamedTuple):
+    name: str
+    description: str
+    aliases: tuple[str, ...] = ()
+
+
+BUILT_IN: Final[tuple[Category, ...]] = (
+    Category(
+        "git operations",
+        "Anything that changes a git repository or what is on its remote: commit, push, merge, rebase, reset, stash, tags, branches, pull requests. Looking at history or status is not.",
+        (
+            "git",
+            "git operation",
+            "git changes",
+            "version control",
+            "vcs operations",
+            "git commands",
+            "commits",
+            "git history",
+            "pushes",
+            "merging",
+            "source control",
+            "pull requests",
+        ),
+    ),
+    Category(
+        "destructive git operations",
+        "Git operations that lose or overwrite work: force push, hard reset, deleted branches, rewritten history, discarded changes.",
+        (
+            "destructive git",
+            "force push",
+            "force pushes",
+            "history rewriting",
+            "irreversible git operations",
+            "dangerous git operations",
+        ),
+    ),
+    Category(
+        "file deletion",
+        "Files or folders are deleted, emptied or overwritten without a way back.",
+        (
+            "file deletions",
+            "deleting files",
+            "deletion",
+            "deletions",
+            "delete files",
+            "removing files",
+            "file removal",
+            "destructive file operations",
+            "rm",
+            "data loss",
+            "irreversible actions",
+        ),
+    ),
+    Category(
+        "database changes",
+        "A database's content or schema is changed: migrations are run, tables or columns altered or dropped, rows written or deleted, live data used.",
+        (
+            "database",
+            "databases",
+            "database change",
+            "database migrations",
+            "migrations",
+            "schema changes",
+            "data changes",
+            "db changes",
+            "db",
+            "sql",
+            "database operations",
+            "database modifications",
+        ),
+    ),
+    Category(
+        "security decisions",
+        "Who may do what, and what protects it: checks switched off, access granted, things made public, data sent out, weak cryptography, trust given.",
+        (
+            "security",
+            "security decision",
+            "security changes",
+            "security-sensitive changes",
+            "authentication",
+            "authorization",
+            "permissions",
+            "access control",
+            "auth changes",
+            "data exfiltration",
+            "network uploads",
+            "privacy",
+            "trust decisions",
+        ),
+    ),
+    Category(
+        "API keys",
+        "Secrets are created, read, shown, stored, sent, changed or asked for: API keys, tokens, passwords, certificates, .env files.",
+        (
+            "API key management",
+            "api key",
+            "secrets",
+            "credentials",
+            "tokens",
+            "passwords",
+            "key management",
+            "secret management",
+            "secrets management",
+            "environment secrets",
+            "credential management",
+            "keys",
+        ),
+    ),
+    Category(
+        "deployments",
+        "Something goes live or live infrastructure changes: deploys, rollbacks, scaling, cloud resources, pipelines, feature flags in production.",
+        (
+            "deployment",
+            "deploys",
+            "deploying",
+            "deploy",
+            "infrastructure changes",
+            "infrastructure",
+            "production changes",
+            "production",
+            "releases to production",
+            "ci changes",
+            "cloud changes",
+            "ci/cd changes",
+        ),
+    ),
+    Category(
+        "spending",
+        "Money is spent or committed: purchases, subscriptions, paid plans, larger machines, payments, refunds, budgets raised.",
+        (
+            "costs",
+            "cost",
+            "money",
+            "purchases",
+            "payments",
+            "billing",
+            "paid services",
+            "budget",
+            "spending money",
+            "financial decisions",
+            "subscriptions",
+        ),
+    ),
+    Category(
+        "network fetch-and-run",
+        "Something is fetched from the network and run or installed without a look: install scripts from the web, unknown packages, remote code.",
+        (
+            "fetch and run",
+            "network fetch and run",
+            "remote code execution",
+            "curl pipe bash",
+            "running downloaded code",
+            "untrusted code",
+            "downloads",
+            "remote scripts",
+            "install scripts",
+        ),
+    ),
+    Category(
+        "system changes",
+        "The machine outside the project changes: system packages, services, users, permissions, processes, files of the home folder or of the system.",
+        (
+            "system",
+            "system change",
+            "system configuration",
+            "system-wide changes",
+            "system commands",
+            "sudo",
+            "os changes",
+            "machine changes",
+            "process management",
+            "global installs",
+            "environment changes",
+        ),
+    ),
+    Category(
+        "publishing",
+        "Something leaves for the public or for other people: packages, releases, images, posts, mails, messages, comments.",
+        (
+            "publish",
+            "releases",
+            "release",
+            "package publishing",
+            "releasing",
+            "public posts",
+            "external communication",
+            "communications",
+            "emails",
+            "public releases",
+            "announcements",
+        ),
+    ),
+    Category(
+        "git history and remotes",
+        "Anything that rewrites or drops history of a git repository, or changes a remote: push, force-push, rebase, amend, reset, deleting branches or tags, pull requests.",
+        ("git remotes", "remotes"),
+    ),
+    Category(
+        "deletion outside the project",
+        "Deleting or emptying files that are not below the project's folder, or of which it is not known where they are.",
+        ("deleting outside the project", "file deletion outside the project"),
+    ),
+)

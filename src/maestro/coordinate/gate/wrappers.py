@@ -64,11 +64,18 @@ def opened(name: str, words: list[str]) -> Opened:
     if name == "find":
         return Opened(spans=tuple(_executed(words)), label="find -exec")
     if name == "hyperfine":
-        return Opened(texts=tuple(word for word in words if not word.startswith("-")), label=name)
+        return Opened(texts=tuple(_timed(words)), label=name)
+    if name == "java" and "-jar" in words[:-1]:
+        # A program like any other, by its own name.
+        return Opened(spans=((words.index("-jar") + 1, len(words)),), label="java -jar")
+    if name in {"west", "repo"} and "forall" in words:
+        return _by_flag(words)
     if name in {"fd", "fdfind"}:
         return Opened(spans=tuple(_executed(words, _FD_RUNS)), label="fd --exec")
     if name == "ssh":
         return _ssh(words)
+    if name == "cmd" and words[:1] in (["/c"], ["/C"], ["/k"]):
+        return Opened(texts=(" ".join(words[1:]),), label="cmd /c")
     if name == "command" and words[:1] in (["-v"], ["-V"]):
         return _NONE
     if name in {"script", "nix-shell", "nix", "su", "runuser"}:
@@ -116,6 +123,25 @@ def _executed(words: list[str], runs: frozenset[str] = _FIND_RUNS) -> list[tuple
     return spans
 
 
+def _timed(words: list[str]) -> list[str]:
+    """The command lines that are timed, without the values of options."""
+    found, skip = [], False
+    for word in words:
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            skip = "=" not in word and word not in {
+                "-i",
+                "-N",
+                "--ignore-failure",
+                "--show-output",
+                "--shell=none",
+            }
+        else:
+            found.append(word)
+    return found
+
+
 def _ssh(words: list[str]) -> Opened:
     at = _past_options(
         words,
@@ -133,7 +159,16 @@ def _by_flag(words: list[str]) -> Opened:
     return _NONE
 
 
+# Tools that `yarn` and its like run by their bare names.
+_BARE_TOOLS: Final = frozenset(
+    {"lerna", "nx", "changeset", "semantic-release", "release-it", "np", "wrangler", "vercel", "netlify", "firebase", "prisma",
+     "knex", "sequelize", "typeorm", "drizzle-kit", "serverless", "cdk", "sst", "gh-pages", "electron-builder", "expo", "eas"}
+)  # fmt: skip
+
+
 def _two_words(name: str, words: list[str]) -> Opened:
+    if name in {"yarn", "pnpm", "bun"} and words[:1] and words[0] in _BARE_TOOLS:
+        return Opened(spans=((0, len(words)),), label=f"{name} exec")
     if name in {"docker", "podman"} and words[:1] == ["compose"]:
         words, shift = words[1:], 1
     else:

@@ -36,6 +36,17 @@ ALWAYS_ESCALATE: Final = (
     "system changes",
     "publishing",
 )
+# What the human decides also where little is asked.
+GRAVEST: Final = (
+    "security decisions",
+    "API key management",
+    "spending",
+    "publishing",
+    "deployments",
+    "database changes",
+    "deletion outside the project",
+    "git history and remotes",
+)
 ALWAYS_LOG: Final = ("architecture decisions", "dependency changes", "test strategy")
 _EVERYTHING: Final = Logging(log_routine_skips=True)
 _MOST_FAULTS: Final = 20
@@ -45,7 +56,11 @@ DEFAULT: Final = Policy(always_escalate=ALWAYS_ESCALATE, always_log=ALWAYS_LOG)
 
 PRESETS: Final[dict[Mode, Policy]] = {
     "autonomous": msgspec.structs.replace(
-        DEFAULT, preset="autonomous", confidence_threshold=0.5, strictness="sure"
+        DEFAULT,
+        preset="autonomous",
+        confidence_threshold=0.5,
+        strictness="sure",
+        always_escalate=GRAVEST,
     ),
     "cautious": msgspec.structs.replace(
         DEFAULT, preset="cautious", confidence_threshold=0.85, strictness="wary", logging=_EVERYTHING
@@ -74,8 +89,10 @@ def parse_policy(text: bytes | str, where: str) -> Policy:
 
 def with_mode(policy: Policy, mode: Mode) -> Policy:
     """What `--mode` makes of a policy: how sure one has to be, how strict the gate is and what is logged are the mode's.
-    What escalates in either escalates. All else stays."""
+    What escalates in either escalates. All else stays. Where nothing was said but a preset, it is the mode's."""
     of_mode = PRESETS[mode]
+    if policy in {DEFAULT, *PRESETS.values()}:
+        return of_mode
     return msgspec.structs.replace(
         policy,
         preset=mode,

@@ -8,7 +8,8 @@ The first file that is found counts, whole: the others are not looked into. In t
     <MAESTRO_HOME>/coordinate.config.json                      of the user
 
 A file that is there and cannot be used stops whoever asks: a default in its place might allow what it forbids. A file
-of the project that nobody has trusted can only make things stricter than they are without it.
+of the project that nobody has trusted can only make things stricter than they are without it. A rule for a script that
+has changed since the person confirmed the rule is left out.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from maestro import confined
-from maestro.coordinate import Policy, Preset
-from maestro.coordinate.policy.config import DEFAULT, PRESETS, as_json, parse_policy
+from maestro.coordinate import AnswerRule, Policy
+from maestro.coordinate.policy.config import DEFAULT, as_json, parse_policy
+from maestro.coordinate.policy.project_files import as_confirmed
 from maestro.coordinate.policy.tightened import tightened
 from maestro.dispatch.places import project_root, state_folder
-from maestro.errors import Conflict, InvalidInput, LeadsOut, NoPermission
+from maestro.errors import Conflict, InvalidInput, LeadsOut, NoPermission, NotFound
 from maestro.files import write_atomically
 from maestro.trust.project import ProjectTrust
 
@@ -37,6 +39,7 @@ class Found(NamedTuple):
     policy: Policy
     path: str | None  # none: no file says anything
     untrusted: tuple[str, ...] = ()  # files of the project that only made it stricter
+    changed: tuple[AnswerRule, ...] = ()  # rules that are left out, as their scripts have changed
 
 
 class Candidate(NamedTuple):
@@ -61,7 +64,8 @@ def candidates(coordinator: str, project: str, env: Mapping[str, str], home: str
 
 def find_policy(coordinator: str, project: str, env: Mapping[str, str], home: str) -> Found:
     """Returns the policy for this coordinator in this project; the default where no file says anything."""
-    trust = ProjectTrust(home, project_root(project), env)
+    root = project_root(project)
+    trust = ProjectTrust(home, root, env)
     brought: list[tuple[str, Policy]] = []
     base = Found(DEFAULT, None)
     for path, within in candidates(coordinator, project, env, home):
@@ -78,7 +82,8 @@ def find_policy(coordinator: str, project: str, env: Mapping[str, str], home: st
     for _, each in brought:
         policy = tightened(policy, each)
     untrusted = tuple(path for path, _ in brought)
-    return Found(policy, base.path or next(iter(untrusted), None), untrusted)
+    policy, changed = as_confirmed(policy, root)
+    return Found(policy, base.path or next(iter(untrusted), None), untrusted, changed)
 
 
 def named_policy(path: str, trust: ProjectTrust) -> Found:
@@ -87,7 +92,19 @@ def named_policy(path: str, trust: ProjectTrust) -> Found:
     name = trust.name_of(path)
     if name is not None and not trust.confirms(name, content):
         raise trust.untrusted(name)
-    return Found(parse_policy(content, path), os.path.abspath(path))
+    policy, changed = as_confirmed(parse_policy(content, path), trust.root)
+    return Found(policy, os.path.abspath(path), changed=changed)
+
+
+def trusted_policy(path: str, trust: ProjectTrust) -> Policy:
+    """Returns a policy as it is written, with rules whose scripts have changed. Raises Untrusted, or NotFound."""
+    if not _is_there(path):
+        raise NotFound(f"There is no {path}.", hint="`maestro coordinate init` writes one.")
+    content = _content(path, trust.root)
+    name = trust.name_of(path)
+    if name is not None and not trust.confirms(name, content):
+        raise trust.untrusted(name)
+    return parse_policy(content, path)
 
 
 def untrusted_words(found: Found, root: str) -> str:
@@ -112,18 +129,32 @@ def _content(path: str, within: str | None) -> bytes:
     return _read(real, path)
 
 
-def write_default(path: str, preset: Preset) -> None:
-    """A policy to start from, with every field. Never over one that is there."""
-    policy = DEFAULT if preset == "custom" else PRESETS[preset]
+def require_new(path: str) -> None:
+    """Makes the folder of a policy that is to be written. Raises Conflict where there is one already."""
     try:
         confined.make_folders(os.path.dirname(path))
         if confined.exists(path):  # also a link to nowhere
-            raise Conflict(f"{path} is there already.", hint="Change it, or move it away first.")
+            raise Conflict(
+                f"{path} is there already.",
+                hint="Change it, or move it away first. `maestro coordinate init --again` adds rules to it.",
+            )
     except OSError as error:
         raise NoPermission(
             f"{path} cannot be written: {error.strerror}.", hint="Check its folder, and who owns it."
         ) from error
-    write_atomically(path, as_json(policy).encode(), confined=True)
+
+
+def write_new(path: str, policy: Policy) -> bytes:
+    """Writes a policy as `write_policy` does, and never over one that is there."""
+    require_new(path)
+    return write_policy(path, policy)
+
+
+def write_policy(path: str, policy: Policy) -> bytes:
+    """Writes a policy with every field, and returns what is written: this, and nothing else, is what the person means."""
+    content = as_json(policy).encode()
+    write_atomically(path, content, confined=True)
+    return content
 
 
 def _is_there(path: str) -> bool:

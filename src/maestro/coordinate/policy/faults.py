@@ -189,6 +189,16 @@ def _kind(text: str) -> str:
     return f"is one of {', '.join(kinds)}, not {_shown(text)}.{_did_you_mean(text, kinds)}"
 
 
+def _digest(text: str) -> str:
+    good = not text or re.fullmatch(r"[0-9a-f]{64}", text)
+    return "" if good else f"is a SHA-256 as `maestro coordinate init` writes it, not {_shown(text)}."
+
+
+def _file_name(text: str) -> str:
+    good = not text or (len(text) <= _LONGEST_PATH and clean(text) == text and not text.startswith("/"))
+    return "" if good else f"is a file of the project, by its path below it, not {_shown(text)}."
+
+
 def _address(text: str) -> str:
     good = not text or re.fullmatch(r"https?://[^\s/?#]+\S*", text)
     return "" if good else f"is an address that begins with http:// or https://, not {_shown(text)}."
@@ -213,6 +223,8 @@ _TEXTS: Final[dict[Slot, Callable[[str], str]]] = {
     (AnswerRule, "pattern"): _expression,
     (AnswerRule, "answer"): _said,
     (AnswerRule, "kinds"): _kind,
+    (AnswerRule, "source"): _file_name,
+    (AnswerRule, "digest"): _digest,
     (BrainSettings, "baseUrl"): _address,
     (BrainSettings, "apiKeyEnv"): _variable,
     (NotifySettings, "webhook"): _address,

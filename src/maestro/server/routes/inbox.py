@@ -51,6 +51,7 @@ class Offer(Fact):
     pattern: str
     answer: str
     kinds: tuple[str, ...]
+    tool: str
     times: int
 
 
@@ -99,7 +100,12 @@ async def answer(
         offer=None
         if rule is None
         else Offer(
-            name=rule.name, pattern=rule.pattern, answer=rule.answer, kinds=rule.kinds, times=done.times
+            name=rule.name,
+            pattern=rule.pattern,
+            answer=rule.answer,
+            kinds=rule.kinds,
+            tool=rule.tool,
+            times=done.times,
         ),
     )
 
