@@ -7,8 +7,8 @@ from typing import Any
 
 from maestro.chains import Catalogue, Phase, Project
 from maestro.chains.catalogue.catalogue_file import shown_catalogue
-from maestro.chains.routing.likeness_file import load_weights
-from maestro.likeness import Weights
+from maestro.chains.routing.weights import Weights
+from maestro.chains.routing.weights_file import load_weights
 
 _PHASES: dict[str, dict[str, Any]] = {
     "pending": {"status": "pending"},
@@ -28,7 +28,7 @@ def package() -> Catalogue:
 
 
 @cache
-def wording() -> Weights:
+def weights() -> Weights:
     return load_weights()
 
 

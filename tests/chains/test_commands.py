@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.chains.support import package, wording
+from tests.chains.support import package, weights
 
 from maestro.chains import Command
 from maestro.chains.routing.route import route
@@ -96,7 +96,7 @@ def test_what_it_must_leave_and_report_is_named_in_its_prompt(command: Command) 
 
 def test_its_chain_can_be_told_what_it_needs(command: Command) -> None:
     """By its name and some words, with an issue where it needs one."""
-    found = route(f"/{command.name} about ISSUE-4", package(), None, wording())
+    found = route(f"/{command.name} about ISSUE-4", package(), None, weights())
     assert found.chain == command.name
     assert found.clarity == 3
     assert found.description == "about ISSUE-4"

@@ -126,30 +126,6 @@ class Project(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 # Routing.
 
-Action = Literal[
-    "create", "change", "remove", "fix", "refactor", "analyze", "brainstorm", "design", "plan", "execute", "verify",
-    "review", "test", "start", "continue", "close", "audit", "discover", "document", "remember", "load", "refresh",
-    "rebuild", "report", "unknown",
-]  # fmt: skip
-Object = Literal[
-    "feature", "bug", "code", "text", "issue", "phase", "plan", "project", "milestone", "roadmap", "specification",
-    "convention", "tests", "integration_tests", "ui", "idea", "docs", "codebase", "memory", "lesson", "status",
-    "unknown",
-]  # fmt: skip
-Scope = Literal["small", "normal", "large", "unknown"]
-Urgency = Literal["low", "normal", "high", "unknown"]
-
-
-class Intent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a model made of an intent that the patterns did not know."""
-
-    action: Action = "unknown"
-    object: Object = "unknown"
-    scope: Scope = "unknown"
-    issue: str = ""
-    phase: int | None = None
-    urgency: Urgency = "unknown"
-
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
     """Where an intent leads. With `ask`, it is not run: that question is put to the person first."""
@@ -157,6 +133,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     chain: str  # empty: none was found
     clarity: Clarity
     ask: str = ""
+    candidates: tuple[str, ...] = ()  # where words are not sure: chains or `continue`, the likeliest first
     issue: str = ""  # ISSUE-…
     phase: int | None = (
         None  # that it names, or that comes next; the current one is not meant by every intent

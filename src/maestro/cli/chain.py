@@ -67,7 +67,9 @@ def _describe_run(run: Parser) -> None:
     run.add_argument("--review-by", metavar="TOOL", default="", help="the tool that reviews them")
     run.add_argument("--no-review", action="store_true", help="no reviews")
     run.add_argument(
-        "--no-model", action="store_true", help="ask no model what an intent is about that no pattern knows"
+        "--no-model",
+        action="store_true",
+        help="ask no model which chain is meant where the words are not sure",
     )
     run.add_argument("--min-score", metavar="N", type=int, help="a review under this stops to ask")
     run.add_argument("--budget", metavar="USD", type=float, help="begin no step when this much is spent")
@@ -231,18 +233,18 @@ def _show_command(arguments: Namespace, catalogue: Catalogue, command: Command) 
 
 
 def _route(arguments: Namespace) -> None:
-    from maestro.chains.routing.likeness_file import load_weights
-    from maestro.chains.routing.route import route
+    from maestro.chains.routing.route import question_of, route
+    from maestro.chains.routing.weights_file import load_weights
 
     catalogue, project = _here()
-    wording = load_weights()
+    weights = load_weights()
     if arguments.intent == ["-"]:
         for line in sys.stdin:
             intent = line.rstrip("\r\n")
-            render.print_json_line(_route_line(intent, route(intent, catalogue, project, wording)))
+            render.print_json_line(_route_line(intent, route(intent, catalogue, project, weights)))
         return
     intent = " ".join(arguments.intent)
-    found = route(intent, catalogue, project, wording)
+    found = route(intent, catalogue, project, weights)
     if wants_json(arguments):
         render.print_json_line(_route_line(intent, found))
         return
@@ -254,7 +256,7 @@ def _route(arguments: Namespace) -> None:
             ("issue", found.issue),
             ("why", found.why),
             ("steps", _steps(catalogue, found.chain)),
-            ("ask", found.ask),
+            ("ask", question_of(found, catalogue) if found.ask else ""),
         ]
     )
 
@@ -269,6 +271,7 @@ def _route_line(intent: str, found: Route) -> dict[str, Any]:
         "chain": found.chain or None,
         "clarity": found.clarity,
         "ask": found.ask or None,
+        "candidates": list(found.candidates),
         "issue": found.issue or None,
         "phase": found.phase,
         "why": found.why,

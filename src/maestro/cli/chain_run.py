@@ -36,7 +36,7 @@ from maestro.chains.step_runs import Setting
 from maestro.chains.steps import assembled, commands_digest
 from maestro.cli import render
 from maestro.cli.chain_desk import SilentDesk, TextDesk, can_ask
-from maestro.cli.chain_intent import Here, here, routed
+from maestro.cli.chain_intent import Here, check_intent, here, routed
 from maestro.cli.delegated import start
 from maestro.cli.parser import wants_json
 from maestro.dispatch.delegate import environment
@@ -55,6 +55,8 @@ def run(arguments: Namespace) -> int:
     if arguments.resume is not None:
         return _resume(arguments)
     place = here(acts=not arguments.dry_run)
+    check_intent(arguments, place)
+    _require_person(arguments)
     found = routed(arguments, place)
     chain = place.catalogue.chains[found.chain]
     first = _first(arguments.first, chain)
@@ -92,6 +94,10 @@ def _check(arguments: Namespace) -> None:
             "A chain that goes on has its intent, its chain and its place already.",
             hint="Say `maestro chain run -c [ID]` without them.",
         )
+
+
+def _require_person(arguments: Namespace) -> None:
+    """Raises where a question would have to be asked, and nobody is there."""
     if not (arguments.yes or arguments.dry_run) and (wants_json(arguments) or not can_ask()):
         raise errors.InvalidInput(
             "Nobody is here to be asked.", hint="Say -y to run without questions, or --dry-run to look first."
@@ -301,6 +307,7 @@ def _resume(arguments: Namespace) -> int:
         print(report(found.state))
         print(f"\n{found.id} is over; there is nothing to go on with.")
         return 0
+    _require_person(arguments)
     _point_out(found.state, place)
     ahead = [
         command.place

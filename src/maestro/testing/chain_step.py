@@ -6,8 +6,8 @@ says what else becomes of them, one word for each time that the step is done, th
     {"maestro-plan": ["no-block", "ok"], "review maestro-plan": ["score 40", "critical", "malformed"]}
 
     ok, no-block, no-files, bad-files, fail, blocked, error, gaps, wait (until FILE.go is there), limit TEXT, say TEXT; of
-    a review: ok, score N, critical, malformed, limit TEXT, say TEXT; of “intent”: what it answers when it is asked what an intent is
-    about
+    a review: ok, score N, critical, malformed, limit TEXT, say TEXT; of “intent”: what it answers when it is asked
+    which chain is meant
 
 What it does is noted in FILE.log, a line each.
 """

@@ -29,22 +29,45 @@ def test_unclear_once_with_nobody_there_and_twice_with_somebody(maestro: Maestro
     assert (done.returncode, "E002" in done.stderr) == (2, True)
     stage = Stage(maestro)
     code, shown = stage.at_terminal("hm\nwell\nmore\n", "--no-model", "hello there")
-    assert (code, shown.count("What should be done?"), "E002" in shown) == (2, 3, True)
+    assert (code, shown.count("Which chain is meant?"), "E002" in shown) == (2, 3, True)
     code, _ = stage.at_terminal("code review\n\n", "--no-model", "the login")
     assert (code, stage.told()["chain_name"]) == (0, "review")
 
 
-def test_a_model_is_asked_what_no_pattern_knows(maestro: Maestro) -> None:
-    stage = Stage(maestro, {"intent": ['{"action": "review", "object": "code"}']})
+def test_a_digit_chooses_one_of_three(maestro: Maestro) -> None:
+    offered = maestro.json("chain", "route", "the login")["candidates"]
+    assert len(offered) == 3
+    stage = Stage(maestro)
+    code, shown = stage.at_terminal("2\nc\n", "--no-model", "the login")
+    assert (code, "Cancelled" in shown) == (130, True)
+    assert f"2  {offered[1]}" in shown
+    assert shown.count(offered[1]) > 1
+
+
+def test_a_model_picks_a_chain_where_words_are_not_sure(maestro: Maestro) -> None:
+    stage = Stage(maestro, {"intent": ['{"chain": "review"}', '{"chain": "fly"}', "Do whatever you like."]})
     done = stage.run("-y", "hello there")
     assert done.returncode == 0, done.stderr
     told = stage.told()
     assert (told["chain_name"], told["context"]["description"]) == ("review", "hello there")
-    stage.script.write_text('{"intent": ["Do whatever you like."]}')
-    assert "E002" in stage.run("-y", "hello there").stderr
+    for _ in ("an unknown name", "nothing"):
+        assert "E002" in stage.run("-y", "hello there").stderr
     asked = stage.done().count("intent")
     assert "E002" in stage.run("-y", "--no-model", "hello there").stderr
-    assert stage.done().count("intent") == asked == 2
+    assert stage.done().count("intent") == asked == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [(("--chain", "fly", "x"), "There is no chain “fly”."), ((), "E001"), (("plan x",), "Nobody is here")],
+)
+def test_without_a_terminal_what_can_be_told_is_told_first(
+    maestro: Maestro, words: tuple[str, ...], says: str
+) -> None:
+    done = maestro("chain", "run", *words, *SCRIPTED)
+    assert done.returncode != 0
+    assert says in done.stderr
+    assert not (maestro.cwd / ".maestro").exists()
 
 
 def test_no_such_chain_to_go_on_with(maestro: Maestro) -> None:

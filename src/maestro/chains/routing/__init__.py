@@ -1,1 +1,1 @@
-"""From what somebody wants to the chain that does it: names, patterns, a model, a question."""
+"""From what somebody wants to the chain that does it: its name, an issue's id, the words, a model, a question."""
