@@ -63,13 +63,13 @@ def rates(name: str) -> Rates:
     return Rates(right / len(told), wrong / len(told), offered / len(told))
 
 
-@pytest.mark.parametrize("name", ["everyday", "unusual", "first_round", "second_round"])
+@pytest.mark.parametrize("name", ["everyday", "unusual", "first_round", "second_round", "third_round"])
 def test_intents_of_strangers_lead_where_they_mean(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """tables/README.md says who wrote them, and which of them measures anything."""
     found = rates(name)
     with capsys.disabled():
         print(f"\n{name}: " + ", ".join(f"{share:.1%} {what}" for what, share in found._asdict().items()))  # noqa: T201 - the rates are what this test is read for
-    if name != "second_round":
+    if name not in {"second_round", "third_round"}:
         assert found.right >= 0.80
         assert found.wrong_without_asking <= 0.02
         assert found.right_or_offered >= 0.95
