@@ -52,9 +52,9 @@ class PostgreSQL:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def new_database(self) -> str:
+    def new_database(self, *options: str) -> str:
         name = f"ledger{os.getpid()}_{next(self._numbers)}"
-        self._as_user("createdb", "-h", str(self.folder), "-U", "maestro", name)
+        self._as_user("createdb", "-h", str(self.folder), "-U", "maestro", *options, name)
         return f"postgresql+psycopg://maestro@/{name}?host={self.folder}"
 
     def _as_user(self, program: str, *words: str) -> None:

@@ -12,7 +12,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from tests.ledger.support import Board
+from tests import skips
+from tests.ledger.support import Board, Clock
+from tests.postgres import PostgreSQL
 
 from maestro.errors import DiskFull, InvalidInput, LedgerError, LedgerNewer, LedgerUnreadable, NoPermission
 from maestro.ledger import database
@@ -21,6 +23,19 @@ from maestro.ledger.schema import REVISIONS, metadata
 from maestro.ledger.tasks import list_tasks
 
 MIGRATIONS = os.path.join(os.path.dirname(database.__file__), "migrations")
+
+
+def test_a_database_that_was_made_without_a_locale(postgresql: PostgreSQL | None, place: Path) -> None:
+    """As `initdb` makes them where LC_ALL is C."""
+    if postgresql is None:
+        skips.skip_for(skips.POSTGRESQL)
+    url = postgresql.new_database("--template=template0", "--encoding=SQL_ASCII", "--locale=C")
+    engine = database.open_database(url)
+    try:
+        board = Board(Journal(engine, "host_TEST", Clock()), place / "project")
+        assert board.task(board.create("Prüfen ✓")).title == "Prüfen ✓"
+    finally:
+        engine.dispose()
 
 
 def test_a_new_database_equals_one_that_was_migrated(

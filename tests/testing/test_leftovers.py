@@ -27,7 +27,7 @@ from maestro.testing.leftovers import RunFolder
 made = RunFolder("mt")
 made.use()
 subprocess.run([sys.argv[1], "project", "list"], env=os.environ | {"MAESTRO_HOME": made.path + "/m"}, check=True)
-subprocess.run(["tmux", "-S", made.path + "/tmux", "new-session", "-d", "sleep 600"], check=True)
+subprocess.run(["tmux", "-S", made.path + "/tmux", "new-session", "-d", "sleep", "600"], check=True)
 deaf = "trap '' TERM HUP INT; env -i sleep 600 & echo deaf; wait"
 started = subprocess.Popen(["setsid", "sh", "-c", deaf], stdout=subprocess.PIPE)
 started.stdout.readline()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ class Recorder:
         self._log = folder / "events.jsonl"
         self.settings = folder / "settings.json"
         self.go = folder / "go"
-        write = f"{{ cat; echo; }} >> {self._log}"
+        write = f"{{ cat; echo; }} >> {shlex.quote(str(self._log))}"
         hooks = {
             event: [{"hooks": [{"type": "command", "command": write}], "matcher": "*"}] for event in EVENTS
         }
@@ -180,7 +181,7 @@ def test_a_failed_turn_and_a_stopped_one_tell_as_the_real_one_does(
 
 def test_a_hook_answers_the_dialog_on_the_screen(home: Home, pane: Pane, tmp_path: Path) -> None:
     reply = answers(which="Green")
-    waits = f"until test -e {tmp_path}/go; do sleep 0.02; done; printf '%s' '{reply}'"
+    waits = f"until test -e {shlex.quote(str(tmp_path))}/go; do sleep 0.02; done; printf '%s' '{reply}'"
     recorder = Recorder(tmp_path, waits)
     pane.start(home.script(ASK, {"say": "So ${answer}."}), "--settings", str(recorder.settings))
     pane.see("Enter to select", "1. Red")
@@ -190,10 +191,8 @@ def test_a_hook_answers_the_dialog_on_the_screen(home: Home, pane: Pane, tmp_pat
 
 def test_a_person_who_answers_first_ends_the_hook(home: Home, pane: Pane, tmp_path: Path) -> None:
     reply = answers(which="Green")
-    waits = (
-        f"echo $$ > {tmp_path}/pid; until test -e {tmp_path}/go; do sleep 0.02; done; printf '%s' '{reply}'"
-    )
-    recorder = Recorder(tmp_path, f"{waits}; touch {tmp_path}/finished")
+    waits = f"cd {shlex.quote(str(tmp_path))}; echo $$ > pid; until test -e go; do sleep 0.02; done; printf '%s' '{reply}'"
+    recorder = Recorder(tmp_path, f"{waits}; touch finished")
     pane.start(home.script(ASK, {"say": "So ${answer}."}), "--settings", str(recorder.settings))
     pane.see("Enter to select")
     pid = until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())

@@ -216,7 +216,9 @@ class Stage:
 
     def tmux(self) -> str:
         path = str(self.folder() / "tmux")
-        subprocess.run(["tmux", "-S", path, "-f", "/dev/null", "new-session", "-d", "sleep 3600"], check=True)
+        subprocess.run(
+            ["tmux", "-S", path, "-f", "/dev/null", "new-session", "-d", "sleep", "3600"], check=True
+        )
         self.stack.callback(subprocess.run, ["tmux", "-S", path, "kill-server"], check=True)
         return path
 
