@@ -154,6 +154,7 @@ class GateVerdict(msgspec.Struct, frozen=True, rename="camel"):
     verdict: Literal["allow", "escalate"]
     findings: tuple[Finding, ...] = ()
     read_only: bool = False  # code has proven that it only reads, and may answer yes itself
+    fetches: tuple[str, ...] = ()  # the hosts that it would fetch from, which nobody here knows
 
     @property
     def categories(self) -> tuple[str, ...]:

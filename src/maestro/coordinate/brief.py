@@ -158,6 +158,10 @@ def _notes(case: Case) -> str:
         notes.append("The worker was asked once what it means; this is what it says now.")
     if case.is_turn_end:
         notes.append("There is no dialog: the worker ended its turn with these words.")
+    if case.gate.fetches:
+        notes.append(
+            f"It would fetch from hosts that are not known: {', '.join(map(_one_line, case.gate.fetches))}."
+        )
     return " ".join(notes)
 
 

@@ -61,7 +61,8 @@ def _engine(url: str) -> Engine:
     made = sa.make_url(url)
     if made.get_backend_name() != "sqlite":
         # A database that was made without a locale tells no encoding, and then texts would come as bytes.
-        made = made.update_query_dict({"client_encoding": "utf8", **made.query})
+        if "client_encoding" not in made.query:
+            made = made.update_query_dict({"client_encoding": "utf8"})
         return sa.create_engine(made, pool_size=8, max_overflow=32, pool_pre_ping=True)
     # One file, closed to others from its first byte on.
     if made.database and not os.path.exists(made.database):

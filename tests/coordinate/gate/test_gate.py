@@ -222,7 +222,7 @@ def test_a_record_may_hold_its_command_anywhere() -> None:
     ):
         assert "git operations" in check_line(record, SURE)["categories"], record
     told = check_line({"kind": "permission", "question": "Bash command: git status"}, SURE)
-    assert told == {"verdict": "allow", "readOnly": False, "reasons": [], "categories": []}
+    assert told == {"verdict": "allow", "readOnly": False, "reasons": [], "categories": [], "labels": []}
 
 
 texts = st.text(max_size=200) | st.sampled_from(

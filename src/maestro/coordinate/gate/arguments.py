@@ -31,7 +31,7 @@ _LISTERS: Final = frozenset(
 )  # fmt: skip
 _SEARCHERS: Final = frozenset({"grep", "egrep", "rg", "awk", "sed", "jq", "yq", "tr"})
 _SECRET_VARIABLE: Final = re.compile(
-    r"\$\{?\w*(?:SECRET|PASSW|TOKEN|API_?KEY|ACCESS_?KEY|CREDENTIAL|PRIVATE_?KEY|DATABASE_URL)\w*",
+    r"\$\{?\w*(?:SECRET|PASSW|PASS\b|PAT\b|TOKEN|API_?KEY|ACCESS_?KEY|CREDENTIAL|PRIVATE_?KEY|DATABASE_URL)\w*",
     re.IGNORECASE,
 )
 _LOOSENS: Final = re.compile(
@@ -44,7 +44,7 @@ _UNGUARDED: Final = re.compile(
     re.IGNORECASE,
 )
 _UNGUARDED_PAIRS: Final = frozenset(
-    {("strict-ssl", "false"), ("--protected-mode", "no"), ("--ip", "0.0.0.0"), ("--ip", "*"), ("http.sslverify", "false"), ("ssl_verify", "false"), ("--auth", "none"), ("--bind_ip", "0.0.0.0")}  # noqa: S104 - addresses to look for, none is bound
+    {("set", "global.trusted-host"), ("strict-ssl", "false"), ("--protected-mode", "no"), ("--ip", "0.0.0.0"), ("--ip", "*"), ("http.sslverify", "false"), ("ssl_verify", "false"), ("--auth", "none"), ("--bind_ip", "0.0.0.0")}  # noqa: S104 - addresses to look for, none is bound
 )  # fmt: skip
 _LIVE: Final = re.compile(r"\b(?:prod|production|live|staging)\b", re.IGNORECASE)
 _STARTS: Final = frozenset({"up", "restart", "run", "start", "stop", "down", "exec", "create", "rm"})
@@ -114,6 +114,14 @@ def variable_effects(command: Command) -> list[Effect]:
 def _elsewhere(name: str, value: str) -> Effect | None:
     """A variable that makes a command work on another machine, or on this one outside of the project."""
     shown = f"{name}={value[:60]}"
+    if name == "DOCKER_CONTEXT" and value not in {
+        "default",
+        "desktop-linux",
+        "colima",
+        "rootless",
+        "orbstack",
+    }:
+        return Effect("sure", "deployments", "it works on another machine", shown)
     if name in {"DOCKER_HOST", "CONTAINER_HOST"} and re.match(
         r"(?:ssh|tcp|https?)://(?!localhost|127\.)", value
     ):
@@ -299,7 +307,9 @@ def _written(name: str, words: tuple[str, ...]) -> list[Effect]:
 
 def _edited(name: str, words: tuple[str, ...]) -> list[Effect]:
     in_place = any(
-        re.match(r"-[a-zA-Z]*i|--in-place", word) for word in words if word.startswith("-")
+        re.match(r"-[a-zA-Z]*i|--in-place", word)
+        for word in words
+        if word.startswith("-") and word[:2] not in {"-M", "-m", "-I"}
     ) and name in {"sed", "perl", "yq"}
     found: list[Effect] = []
     if in_place and name == "perl" and any(re.fullmatch(r"-\w*n\w*", word) for word in words):
@@ -389,7 +399,13 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     ),
     (
         None,
-        lambda words: {"config", "set"} <= set(words) and any(map(_SECRET_SETTING.search, words)),
+        lambda words: (
+            "config" in words
+            and any(
+                _SECRET_SETTING.search(word) or _SECRET_VARIABLE.search(word) or word == "--auth"
+                for word in words
+            )
+        ),
         "API keys",
         "it sets a secret",
     ),

@@ -42,6 +42,7 @@ def check_line(record: Any, policy: Policy) -> dict[str, Any]:
         "readOnly": verdict.read_only,
         "reasons": [f"{finding.where}: {finding.why} ({finding.evidence})" for finding in verdict.findings],
         "categories": list(verdict.categories),
+        "labels": [f"fetch from an unknown host: {host}" for host in verdict.fetches],
     }
 
 

@@ -30,7 +30,7 @@ _VALUED: Final = {
 _NEAR: Final = 24
 
 
-class _Rule(NamedTuple):
+class Rule(NamedTuple):
     operands: tuple[frozenset[str], ...]
     flags: tuple[frozenset[str], ...]
     end: str  # "." no further operand, "*" at least one more, "" either
@@ -42,8 +42,8 @@ class _Rule(NamedTuple):
 
 
 @cache
-def _table() -> dict[str, tuple[_Rule, ...]]:
-    rules: dict[str, list[_Rule]] = {}
+def _table() -> dict[str, tuple[Rule, ...]]:
+    rules: dict[str, list[Rule]] = {}
     for line in filter(None, COMMANDS.splitlines()):
         effect, _, patterns = line.partition(":")
         if not re.fullmatch(r"[a-zA-Z][\w \-+?]*", effect):
@@ -53,7 +53,7 @@ def _table() -> dict[str, tuple[_Rule, ...]]:
     return {name: tuple(found) for name, found in rules.items()}
 
 
-def _add_rule(rules: dict[str, list[_Rule]], effect: str, pattern: str) -> None:
+def _add_rule(rules: dict[str, list[Rule]], effect: str, pattern: str) -> None:
     is_doubtful = effect.endswith("?") or pattern.endswith("?")
     names, *words = pattern.rstrip("? ").split()
     effects = tuple(_effect(category, is_doubtful=is_doubtful) for category in effect.rstrip("?").split("+"))
@@ -62,7 +62,7 @@ def _add_rule(rules: dict[str, list[_Rule]], effect: str, pattern: str) -> None:
     flags = tuple(group for group in groups if all(word.startswith("-") for word in group))
     operands = tuple(group for group in groups if group not in flags)
     for name in names.split("|"):
-        rules.setdefault(name, []).append(_Rule(operands, flags, "" if end == "*|." else end, effects))
+        rules.setdefault(name, []).append(Rule(operands, flags, "" if end == "*|." else end, effects))
 
 
 def _effect(category: str, *, is_doubtful: bool) -> Effect:
@@ -79,7 +79,7 @@ def known_programs() -> frozenset[str]:
     return frozenset(_table())
 
 
-def best_rules(name: str, words: list[str]) -> list[_Rule]:
+def best_rules(name: str, words: list[str]) -> list[Rule]:
     """The rules that say most about a command; grave ones also where its first words may be values of options."""
     operands, flags = taken_apart(name, words)
     best = _best(name, operands, flags)
@@ -96,7 +96,7 @@ def best_rules(name: str, words: list[str]) -> list[_Rule]:
     return best
 
 
-def _best(name: str, operands: list[str], flags: list[str]) -> list[_Rule]:
+def _best(name: str, operands: list[str], flags: list[str]) -> list[Rule]:
     fitting = [rule for rule in _table().get(name, ()) if _fits(rule, operands, flags)]
     weight = max((rule.weight for rule in fitting), default=0)
     best = [rule for rule in fitting if rule.weight == weight]
@@ -108,7 +108,7 @@ def _best(name: str, operands: list[str], flags: list[str]) -> list[_Rule]:
     return best if is_asked_for else best + [rule for rule in grave if rule.flags]
 
 
-def _fits(rule: _Rule, operands: list[str], flags: list[str]) -> bool:
+def _fits(rule: Rule, operands: list[str], flags: list[str]) -> bool:
     if len(rule.operands) > len(operands):
         return False
     if not all(word in wanted for wanted, word in zip(rule.operands, operands, strict=False)):
@@ -141,7 +141,7 @@ def taken_apart(name: str, words: list[str]) -> tuple[list[str], list[str]]:
             skip = False
         elif word.startswith("-") and len(word) > 1:
             flags.append(word)
-            skip = word in valued and not operands
+            skip = word in valued and operands in ([], ["compose"])
         elif word.startswith("+") and name in {"cargo", "rustc", "chmod"} and name != "chmod":
             flags.append(word)
         else:

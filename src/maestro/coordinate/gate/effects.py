@@ -15,12 +15,20 @@ from maestro.coordinate.gate import arguments, options, places, statements, task
 from maestro.coordinate.gate import command_rules as rules
 from maestro.coordinate.gate.deed_words import command_does
 from maestro.coordinate.gate.deeds import UNKNOWN, UNREADABLE, Effect, Level
-from maestro.coordinate.gate.shell import SHELLS, Command, Line, parse_shell
+from maestro.coordinate.gate.shell import INTERPRETERS, SHELLS, Command, Line, parse_shell
 
 _ASKS: Final = frozenset({"--version", "--help", "-h", "-V", "version", "help", "-help", "-version", "/?"})
 _POWERSHELL: Final = re.compile(
     r"^(?:add|clear|copy|disable|enable|invoke|move|new|out|register|remove|rename|reset|restart|set|start|stop|uninstall|unregister|update|write|publish|send|install|grant|revoke)-[a-z]+$",
     re.IGNORECASE,
+)
+_REDIS_READS: Final = re.compile(
+    r"(?i)(?:(?:get|mget|keys|info|ping|scan|ttl|type|llen|lrange|hget|hgetall|hlen|scard|smembers|zrange|zcard|exists|dbsize|select)\b[^\n]*\s*)+"
+)
+_COMMAND_OPTION: Final = re.compile(r"-(?:c|e|x|rx|Q)|--(?:exec|execute|eval|command|query|run)")
+_OWN_MOUNT: Final = re.compile(r"(?:\$\{?PWD\}?|\$\(pwd\)|`pwd`|\.)(?:/(?!\.\.)[\w.-]+)*:")
+_TELLS_SECRETS: Final = re.compile(
+    r"(?i)(?:get|read|show|export)-\w*(?:secret|passw|credential|token|apikey)"
 )
 _DOWNLOADERS: Final = frozenset(
     {"curl", "wget", "aria2c", "http", "https", "xh", "iwr", "irm", "invoke-webrequest",
@@ -66,11 +74,13 @@ _BUILT: Final = re.compile(
 _SHOWS: Final = re.compile(
     r"[\w-]{2,}(?:info|stats?|(?<!s)top|viewer|probe|lint|pretty|beautify|-smi|-inspect)$|(?:[\w-]+[-_])?(?:check|lint|verify|validate)\w*$"
 )
-# Tools that are known to do nothing when they are asked for a dry run.
-_DRY_RUNS: Final = frozenset(
-    {"kubectl", "oc", "helm", "cargo", "npm", "pnpm", "yarn", "poetry", "uv", "flit", "semantic-release", "release-it",
-     "rclone", "argocd", "flux", "certbot", "lerna", "changeset", "goreleaser", "cz", "bump2version", "bumpversion", "aws", "wrangler", "gradle",
-     "gradlew", "dvc", "skaffold", "flyctl", "fly", "alembic", "twine"}
+_DRY_RUN: Final = re.compile(
+    r"--dry[-_]?run(?:=(?:client|server|true|all))?|--what-?if|-WhatIf|--simulate|--pretend|--no-?op|--no-act|--dry|--preview-only|--plan-only|--test-only|--check-only|--validate-only"
+)
+# What is told to them may be meant for what they run.
+_HANDS_ON: Final = frozenset(
+    {*SHELLS, *INTERPRETERS, *task_names.TASK_RUNNERS, "ssh", "docker", "podman", "docker-compose", "kubectl exec", "sudo", "doas", "env", "xargs",
+     "parallel", "eval", "source", ".", "rm", "ansible", "salt", "npx", "bunx", "uvx", "pipx", "go", "java", "bazel", "nix"} - {"gradle", "gradlew", "mix"}
 )  # fmt: skip
 _FETCH_AND_RUN: Final = frozenset(
     {"npx", "bunx", "uvx", "pnpm dlx", "yarn dlx", "pipx run", "npm exec", "bun x"}
@@ -92,6 +102,7 @@ def line_effects(line: Line, text: str = "") -> tuple[Effect, ...]:
         effects = command_effects(command)
         found += [each for each in effects if command.path not in built or each.category != UNKNOWN]
         built |= _built(command, written)
+    found += _written_and_run(line, written)
     for redirect in line.redirects:
         target = redirect.target.text
         if redirect.writes:
@@ -140,6 +151,22 @@ def _built(command: Command, written: set[str]) -> set[str]:
         for path in made
         if "/" in path and not places.writes(path) and not task_names.risky_names([task_names.stem(path)])
     }
+
+
+def _written_and_run(line: Line, written: set[str]) -> list[Effect]:
+    """What a program does that the line itself writes, and then runs."""
+    run = {word for command in line.commands for word in (command.path, *command.arguments)}
+    if written.isdisjoint(run):
+        return []
+    contents = [
+        command.stdin for command in line.commands if command.name in {"cat", "tee"} and command.stdin
+    ]
+    return [
+        effect._replace(evidence=content[:80])
+        for content in contents
+        for effect in statements.code_effects(content)
+        if effect.level == "sure"
+    ]
 
 
 def _fetched(line: Line) -> list[Effect]:
@@ -211,13 +238,21 @@ def command_effects(command: Command) -> list[Effect]:
         found.append(Effect("read"))
     else:
         found += [_shown(effect, shown) for effect in _looked_up(command)]
-    if _only_checks(command.name, list(command.arguments)):
+    if _only_checks(command.name, list(command.arguments), command.path):
         return found + [
             _shown(effect, shown) for effect in options.option_effects(command.name, command.arguments)
         ]
     found += [_shown(effect, shown) for effect in arguments.argument_effects(command)]
+    if command.name in {"make", "gmake"} and ("-f", "-") in itertools.pairwise(command.arguments):
+        found.append(Effect("sure", UNREADABLE, "it runs what another command prints", shown))
+    if command.name in {"less", "more", "most"} and any(
+        re.match(r"\+\S*[!|]", word) for word in command.arguments
+    ):
+        found.append(Effect("sure", UNREADABLE, "the pager runs a program", shown))
     if command.code:
-        found += [_shown(Effect(*what), shown) for what in statements.code_effects(command.code)]
+        found += [
+            _shown(Effect(*what), shown) for what in statements.code_effects(command.code, command.name)
+        ]
     if any(effect.category == "file deletion" for effect in found) and _reaches_out(command):
         found.append(Effect("sure", _OUTSIDE, command_does(_OUTSIDE, []), shown))
     return found
@@ -250,15 +285,23 @@ def _looked_up(command: Command) -> list[Effect]:
         return [Effect(*what) for what in statements.code_effects(words[words.index("-e") + 1])]
     if (
         any(word in _ASKS for word in words[:1])
-        and len(words) <= 2
+        and len(words) <= (1 if words[:1] == ["-h"] else 2)  # `-h` may name a host
         and name not in {"init", "shutdown", "halt", "export"}
     ):
         return [Effect("read")]
-    if _only_checks(name, words):
+    if _only_checks(name, words, command.path):
         return [Effect("read")]
+    if name == "redis-cli" and command.stdin and not _REDIS_READS.fullmatch(command.stdin.strip()):
+        return [Effect("sure", "database changes", "it runs commands on a data store")]
     if name in statements.CLIENTS:
         return statements.client_effects(name, words, command.stdin)
+    if name in {"docker", "podman"}:
+        words = _without_own_mounts(words)
     operands, flags = rules.taken_apart(name, words)
+    if (name, *operands[:1]) == ("gh", "api") and ("-X", "GET") in itertools.pairwise(words):
+        return [Effect("read")]
+    if name == "gh" and operands[:2] == ["api", "graphql"]:
+        return [Effect("sure" if any("mutation" in word for word in words) else "read", "deployments")]
     if name in _CONSOLES and _CONSOLE_WORDS.intersection(operands[:2]) and _given_code(command):
         return [Effect("sure", "database changes", "it runs code on the application and its data")]
     if (name, *operands[:1]) == ("bq", "query"):
@@ -267,6 +310,10 @@ def _looked_up(command: Command) -> list[Effect]:
     verb = verbs.read_verb(name, operands)
     if verb is not None and all(len(rule.operands) <= verb and not rule.flags for rule in best):
         return [Effect("read")]
+    if best and not any(rule.operands or rule.flags for rule in best) and _looks(name, words, flags, best):
+        return [Effect("read")]
+    if operands[:1] in (["publish"], ["unpublish"]) and name != "dotnet" and _is_only_a_tool(best):
+        return [Effect("sure", "publishing")]
     if best:
         found = [effect for rule in best for effect in rule.effects]
         grave = [effect for effect in found if effect.level in {"sure", "wary"}]
@@ -276,13 +323,41 @@ def _looked_up(command: Command) -> list[Effect]:
             *task_names.TASK_RUNNERS,
         }
         told = task_names.task_effects(
-            name, [] if command.code else operands, flags
+            name, [] if command.code else _before_dashes(name, words, operands), flags
         ) + task_names.option_effects(name, flags)
         return (grave or found) + ([] if is_dry else told)
     return _unknown(command, operands)
 
 
-def _only_checks(name: str, words: list[str]) -> bool:
+def _without_own_mounts(words: list[str]) -> list[str]:
+    """Without the mounts of the project's own folder: a container that builds it needs them."""
+    own = {
+        at + 1
+        for at, (option, value) in enumerate(itertools.pairwise(words))
+        if option in {"-v", "--volume"} and _OWN_MOUNT.match(value)
+    }
+    return [word for at, word in enumerate(words) if at not in own and at + 1 not in own]
+
+
+def _is_only_a_tool(best: list[rules.Rule]) -> bool:
+    """Whether no more is known of a program than that it changes the project."""
+    return bool(best) and all(not rule.operands and rule.effects == (Effect("change"),) for rule in best)
+
+
+def _before_dashes(name: str, words: list[str], operands: list[str]) -> list[str]:
+    """What a task runner is told itself: behind `--` stands what its task is told."""
+    if name not in task_names.TASK_RUNNERS or "--" not in words:
+        return operands
+    return rules.taken_apart(name, words[: words.index("--")])[0]
+
+
+def _looks(name: str, words: list[str], flags: list[str], best: list[rules.Rule]) -> bool:
+    """Whether a program that is known for grave deeds, and not for secrets, is told to look."""
+    told = {effect.category for rule in best for effect in rule.effects if effect.level in {"sure", "wary"}}
+    return bool(told) and "API keys" not in told and not verbs.act_verb(flags) and verbs.looks(name, words)
+
+
+def _only_checks(name: str, words: list[str], path: str = "") -> bool:
     """Whether an interpreter looks at a file's syntax only, or a tool tells what it would do."""
     flags = [word for word in words if word.startswith("-")]
     if name in SHELLS:
@@ -311,13 +386,34 @@ def _only_checks(name: str, words: list[str]) -> bool:
         )
     if name == "pg_restore":
         return bool({"-l", "--list"} & set(flags)) and "-d" not in flags
-    if name == "rake":
-        return bool({"-T", "-P", "-D", "--tasks"} & set(flags))
+    if name in {"rake", "just", "task", "cap"}:
+        return bool(
+            {"-T", "-P", "-D", "--tasks", "--list", "-l", "--show", "--summary", "--list-all"} & set(flags)
+        )
     if name in {"make", "gmake", "ninja", "snakemake"}:
         return bool({"-n", "--dry-run", "--just-print", "--recon"} & set(flags))
-    return name in _DRY_RUNS and any(
-        re.fullmatch(r"--dry-?run(?:=(?:client|server|true))?", flag) for flag in flags
-    )
+    if name in {*_HANDS_ON, "npm", "pnpm", "yarn"} and "publish" not in words[:2]:
+        return False
+    if "/" in path and name not in rules.known_programs():
+        return False
+    own = words[: words.index("--")] if "--" in words else words
+    if (name, *words[:1]) in {
+        ("git", "rm"),
+        ("git", "mv"),
+        ("brew", "cleanup"),
+        ("p4", "sync"),
+    } and "-n" in own:
+        return True
+    if (name == "goreleaser" and "--snapshot" in own) or (
+        name in {"apt", "apt-get"} and {"-s", "--just-print"} & set(own)
+    ):
+        return True
+    if name == "aws" and own[-1:] == ["help"]:
+        return True
+    if name in {"http", "https"} and "--offline" in own:
+        return True
+    # A program that does not know such an option refuses it; a script may not look at its options at all.
+    return any(_DRY_RUN.fullmatch(word) for word in own) or bool({"--help", "-help"} & set(own))
 
 
 def _is_built(path: str) -> bool:
@@ -333,6 +429,8 @@ def _given_code(command: Command) -> bool:
 
 def _unknown(command: Command, operands: list[str]) -> list[Effect]:
     name = command.name
+    if _TELLS_SECRETS.match(name) or verbs.shows_secret(list(command.arguments)):
+        return [Effect("sure", "API keys", "it shows a secret")]
     if _POWERSHELL.match(name):
         return [Effect("sure", UNREADABLE, "PowerShell commands that change something are not looked into")]
     risky = task_names.risky_names([task_names.stem(name)])
@@ -343,8 +441,11 @@ def _unknown(command: Command, operands: list[str]) -> list[Effect]:
             *risky,
             Effect(level, "network fetch-and-run", "it fetches a package that is not known, and runs it"),
         ]
+    told = [word for word in operands[:3] if _SPOKEN.fullmatch(word)]
+    if name == "manage.py":
+        return statements.django_effects(list(command.arguments))
     if command.through and command.through[-1] in {"python -m", *_PROJECT_RUNNERS}:
-        return risky or [Effect("change")]
+        return [*risky, *task_names.risky_names(told[:1])] or [Effect("change")]
     if not risky and _SHOWS.match(name) and "/" not in command.path:
         return [Effect("change")]
     if command.path.startswith(
@@ -356,11 +457,10 @@ def _unknown(command: Command, operands: list[str]) -> list[Effect]:
         ]
     if "/" in command.path and not command.path.startswith(("/", "~", "..", "$")):
         return risky or [Effect("change")]
-    if name.endswith((".sh", ".py", ".js", ".rb")) and not command.path.startswith(_OWN_PLACES):
-        return risky or [Effect("change")]
     if command.path.startswith(("/", "~", "..", "$")):
         return [*risky, Effect("sure", UNKNOWN, f"the program {name[:40]} is not the project's")]
-    told = [word for word in operands[:3] if _SPOKEN.fullmatch(word)]
+    if verbs.looks(name, list(command.arguments)):
+        return [Effect("change")]
     said = (
         risky
         + task_names.risky_names(told)
@@ -377,6 +477,23 @@ def _unknown(command: Command, operands: list[str]) -> list[Effect]:
                 f"the program {name[:40]} is not known, and is told to {verb.lstrip('-')[:40]}",
             )
         ]
+    if not said and verbs.is_about_access(operands):
+        return [
+            Effect(
+                "sure",
+                "security decisions",
+                f"the program {name[:40]} is not known, and changes who may do what",
+            )
+        ]
+    if not said and any(
+        _COMMAND_OPTION.fullmatch(one) and " " in other
+        for one, other in itertools.pairwise(command.arguments)
+    ):
+        return [Effect("sure", UNKNOWN, f"the program {name[:40]} is not known, and is told a command")]
     if not said and (other := verbs.remote(command.arguments)):
         return [Effect("sure", UNKNOWN, f"the program {name[:40]} is not known, and reaches {other[:40]}")]
+    if not said and (live := verbs.production(list(command.arguments))):
+        return [
+            Effect("sure", "deployments", f"the program {name[:40]} is not known, and is told {live[:40]}")
+        ]
     return said or [Effect("change")]

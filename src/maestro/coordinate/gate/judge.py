@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from maestro.agents.questions import Answer, Question
-from maestro.coordinate import ALLOWED, GateVerdict, Policy
+from maestro.coordinate import GateVerdict, Policy
 from maestro.coordinate.gate import categories as known
 from maestro.coordinate.gate import floor, scripts, tools
 from maestro.coordinate.gate.deeds import UNKNOWN, UNREADABLE
@@ -24,6 +24,7 @@ from maestro.coordinate.gate.shell import parse_shell
 from maestro.coordinate.gate.statements import changes_data, code_effects, sql_effects
 from maestro.coordinate.gate.texts import MOST_TEXT, asked_texts, texts_besides
 from maestro.coordinate.gate.tools import Text
+from maestro.coordinate.policy.fitting import names_dialog
 from maestro.errors import InvalidInput
 from maestro.fleet.answers import parse_answer
 
@@ -49,7 +50,7 @@ def gate(question: Question, policy: Policy, proposed: str = "") -> GateVerdict:
     for text in [*texts, *texts_besides(question, "")]:
         _floor(text, found)
     if question.kind == "dialog":
-        _dialog(question, proposed, found)
+        _dialog(question, policy, proposed, found)
     if found.categories:
         _own_words(texts, found)
         for text in texts:
@@ -59,7 +60,8 @@ def gate(question: Question, policy: Policy, proposed: str = "") -> GateVerdict:
         _unreadable(texts, found)
     if found.all:
         return GateVerdict("escalate", tuple(found.all[:_MOST_FINDINGS]))
-    return GateVerdict("allow", read_only=True) if is_read_only(question) else ALLOWED
+    fetches = tools.fetched_hosts(texts)
+    return GateVerdict("allow", read_only=not fetches and is_read_only(question), fetches=fetches)
 
 
 def _unread(question: Question, part: str, found: Findings) -> None:
@@ -188,9 +190,11 @@ def _nothing_said(question: Question, found: Findings) -> None:
         found.add(UNREADABLE, "question", question.text, "Nothing says what the plan is.")
 
 
-def _dialog(question: Question, proposed: str, found: Findings) -> None:
+def _dialog(question: Question, policy: Policy, proposed: str, found: Findings) -> None:
     """What the CLI itself asks is the human's, whatever the policy lists: whether a folder, a key or hooks are trusted.
-    Only an update may be put off."""
+    Only an update may be put off, and a rule of the human's own may name a dialog."""
+    if any(names_dialog(rule, question) for rule in policy.rules):
+        return
     whole = fold_text(f"{question.header} {question.text} {question.detail}")
     if not _DIALOG_UPDATE.search(whole) or _DIALOG_GUARDS.search(whole):
         for name in found.of("security decisions") or [CLI_DIALOG]:

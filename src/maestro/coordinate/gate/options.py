@@ -39,7 +39,7 @@ java: -XX:OnError= -XX:OnOutOfMemoryError=
 ssh: -oProxyCommand= -oLocalCommand= -oPermitLocalCommand=
 wget: --use-askpass
 openvpn: --up --down
-make|gmake: SHELL= --eval
+make|gmake: SHELL= .SHELLFLAGS= --eval
 valgrind: --db-command
 mvn|mvnw: -Dexec.executable=
 aria2c: --on-download-complete --on-download-start --on-download-error --on-bt-download-complete

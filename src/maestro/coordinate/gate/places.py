@@ -19,7 +19,7 @@ _EXAMPLE: Final = re.compile(
 )
 _SECRET: Final = re.compile(
     r"(?:^|/)(?:\.env(?:\.[\w.-]+)?|\.envrc|\.netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.vault-token"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|gpg|asc|ppk)|credentials(?:\.\w+)?"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|gpg|ppk)|credentials(?:\.\w+)?"
     r"|(?:client_)?secrets?(?:\.[\w.]+)?|[\w-]*service[-_]?account[\w-]*\.json|shadow|gshadow|sudoers|master\.key|tokens?\.json"
     r"|auth\.json|oauth_creds\.json|terraform\.tfstate|kubeconfig|wallet\.dat|\.bash_history|\.zsh_history)$"
     r"|(?:^|/)\.(?:ssh|aws|gnupg|kube|azure|password-store)(?:/|$)|\.config/(?:gcloud|gh|op)(?:/|$)|\.docker/config\.json"

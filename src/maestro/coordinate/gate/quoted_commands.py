@@ -15,6 +15,11 @@ _TOLD_TO_RUN: Final = re.compile(
     r"|brew|apt|apt-get|systemctl|ssh|scp|rsync|dd|mkfs\S*|redis-cli|mongosh?|heroku|vercel|netlify|fly|flyctl|wrangler|firebase|serverless|ansible-playbook|pulumi|npx|bash|crontab|iptables|vault|openssl|ssh-keygen|dropdb|truncate|shred|find|eval|sh|python3?|node|poetry|uv|flyway|knex|gem|goreleaser|mvn|gradle)\s[^\n?;\"”]{2,300})",
     re.IGNORECASE,
 )
+# “Shall I run `…`?”: whatever stands there is a command, however it is written.
+_RUN_QUOTED: Final = re.compile(
+    r"\b(?:run|running|execute|executing|type|typing|try)\s+(?:the command\s+|this:?\s+)?`+([^`\n]*[\s{}\\$;|<>][^`\n]*)`",
+    re.IGNORECASE,
+)
 # “the git hooks”, “a git provider”: words, and no command.
 _GIT_THING: Final = re.compile(
     r"git (?:hooks?|providers?|history|repos?|repository|integration|config files?|workflow|commands?|output|clients?|users?|ignore|attributes|submodules?|url|urls|hash|hashes|sha|logs?) ",
@@ -25,6 +30,9 @@ _TOLD_TO_CALL: Final = re.compile(
     r"(?:^|[.?!:]\s+|\b(?:i|we|please|then|(?:me|ok|okay|fine|safe|like|want) to)\s+)(?:just |now |also )?(?:call|run|execute|evaluate|invoke)\s+(?:the )?`+([^`\n]{1,200}\([^`\n]{0,200}\)[^`\n]{0,20})`",
     re.IGNORECASE | re.MULTILINE,
 )
+
+
+_CALL: Final = re.compile(r"[\w.:]+\(.*\)\S{0,20}")
 
 
 def code_in(text: str) -> list[str]:
@@ -46,12 +54,18 @@ def commands_in(text: str) -> list[tuple[str, bool]]:
         elif looks_like_shell(body):
             found.append((re.sub(r"^\s*\$ ", "", body, flags=re.MULTILINE), False))
     without = _FENCE.sub(" ", text)
-    found += [(inline, False) for inline in _INLINE.findall(without) if _is_quoted_command(inline)]
+    told = _RUN_QUOTED.findall(without)
+    found += [(inline, True) for inline in told if not _CALL.fullmatch(inline.strip())]
+    found += [
+        (inline, False)
+        for inline in _INLINE.findall(without)
+        if inline not in told and _is_quoted_command(inline)
+    ]
     found += [(line, False) for line in _DOLLAR.findall(without) if looks_like_shell(line)]
     found += [
-        (told[1].strip(" .'`"), False)
-        for told in _TOLD_TO_RUN.finditer(without.replace("`", " "))
-        if looks_like_shell(told[1]) and not _GIT_THING.match(told[1])
+        (said[1].strip(" .'`"), False)
+        for said in _TOLD_TO_RUN.finditer(_INLINE.sub(" ", without))
+        if looks_like_shell(said[1]) and not _GIT_THING.match(said[1])
     ]
     if looks_like_shell(text) and len(text) < 400:
         found.append((text.strip(), False))

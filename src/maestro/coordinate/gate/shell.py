@@ -303,6 +303,10 @@ class _Reading:
                 self.commands.append(command._replace(name=f"{name} -c"))
                 self._sure_text((code,), command)
                 return
+            if name in {"pwsh", "powershell"}:
+                self.commands.append(command._replace(name=f"{name} -c"))
+                self._text(code.text, (*command.through, name))
+                return
             self.commands.append(command._replace(code=code.text or " "))
             return
         module = next((at for at, word in enumerate(words) if word.text == "-m"), None)
@@ -384,7 +388,7 @@ def _name(head: Word) -> str:
     """A program's own name; empty where only running tells, or where it is no name at all."""
     text = head.text
     last = text.replace("\\", "/").rsplit("/", 1)[-1]
-    if not head.is_certain and ("$" in last or "`" in last or not last):
+    if not head.is_certain and ("$" in last or "`" in last or not last or re.search(r"\w[$`]", text)):
         return ""
     if any(sign in last for sign in "*?{}[]$`") and last not in {"[", "[["}:
         return ""
@@ -429,4 +433,6 @@ def _echoed(command: Command) -> str:
         return ""
     words = [word.text for word in command.words if not re.fullmatch(r"-[neE]+", word.text)]
     text = " ".join(words)
-    return text.replace("\\n", "\n") if command.name == "printf" or "\\n" in text else text
+    if command.name == "printf":
+        return _ANSI.sub(_unescaped, text)
+    return text.replace("\\n", "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from maestro.coordinate.gate import places
+from maestro.coordinate.gate import places, python_code
 from maestro.coordinate.gate.deeds import Effect
 from maestro.coordinate.gate.folding import fold_text
 
@@ -26,7 +26,9 @@ _SQL_READS: Final = re.compile(
     r"^(?:select|show|explain(?!\s+analy[sz]e\s+(?:delete|update|insert))|describe|desc|values|table|with|pragma\s+\w+(?:\(\w+\))?\s*$|\\(?:d\S*|l|dt|conninfo|timing|x|q|c|set|pset|echo|df|dn|du)|\.(?:tables|schema|indexes|databases|mode|headers|header|width|quit|exit|help|dump|show|dbinfo)|use\b|analyze\b)",
     re.IGNORECASE,
 )
-_SQL_SHOWS: Final = re.compile(r"\s*(?:show|desc|describe)\b(?!.*\binto\b)", re.IGNORECASE)
+_SQL_SHOWS: Final = re.compile(
+    r"\s*(?:show|desc|describe|explain(?!\s*\(?\s*analy[sz]e))\b(?!.*\binto\b)", re.IGNORECASE
+)
 _SQL_WRITES: Final = re.compile(
     r"\b(?:drop|truncate|delete\s+from|alter|insert\s+into|replace\s+into|update\s+\w|create|grant|revoke|merge\s+into|vacuum|reindex|rename|copy\s+\S+\s+(?:from|to)"
     r"|into\s+(?:outfile|dumpfile)|set\s+password|pg_terminate_backend|pg_read_file|lo_import|call|exec|attach|load_extension|\\!|\\copy|\.(?:shell|system|import|restore))\b|\\!",
@@ -62,12 +64,12 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), category, why)
     for pattern, category, why in (
         (
-            r"\brmtree\b|\bos\.(?:remove|unlink|rmdir|removedirs)\b|\.unlink\(|\.rmdir\(|unlink(?:sync)?\s*\(|\brm(?:dir)?sync\b|fs(?:\.promises)?\.rm\b|rimraf|file\.delete|fileutils\.rm|\bunlink\b|remove_dir_all|send2trash|\bfile\.remove\b|\bunlink\(|\brm\(|file_delete\(|dir_delete\(|files\.delete|\bdeno\.remove|\.deletedir\(|\bdelete-directory\b|\bremove-item\b|\bclear-content\b|file\.rm",
+            r"\brmtree\b|\bremove_tree\b|truncate(?:sync)?\(|\bdelete-tree\b|\bos\.remove\.all\b|\bremove_?all\(|\bfile delete\b|\.delete\(\)|deleterecursively|deletetree|\bos\.(?:remove|unlink|rmdir|removedirs)\b|\.unlink\(|\.rmdir\(|unlink(?:sync)?\s*\(|\brm(?:dir)?sync\b|fs(?:\.promises)?\.rm\b|rimraf|file\.delete|fileutils\.rm|\bunlink\b|remove_dir_all|send2trash|\bfile\.remove\b|\bunlink\(|\brm\(|file_delete\(|dir_delete\(|files\.delete|\bdeno\.remove|\.deletedir\(|\bdelete-directory\b|\bremove-item\b|\bclear-content\b|file\.rm",
             "file deletion",
             "its code deletes files",
         ),
         (
-            r"\bos\.(?:system|popen|exec\w*|spawn\w*)\b|\bsubprocess\b|child_process|\bexecsync\b|\bspawnsync\b|\bsystem\s*\(|\bpopen\b|%x[\[{(]|`[^`]+`|shell_exec|\bpty\.spawn|proc_open|passthru|kernel\.exec|\bsystem2\s*\(|processbuilder|runtime\.exec|deno\.(?:run|command)|bun\.(?:spawn|\$)|:os\.cmd|system\.cmd\(",
+            r"clojure\.java\.shell|\(sh \"|\bos\.proc\b|\bos\.(?:system|popen|exec\w*|spawn\w*)\b|\bsubprocess\b|child_process|\bexecsync\b|\bspawnsync\b|\bsystem\s*\(|\bpopen\b|%x[\[{(]|`[^`]+`|shell_exec|\bpty\.spawn|proc_open|passthru|kernel\.exec|\bsystem2\s*\(|processbuilder|runtime\.exec|deno\.(?:run|command)|bun\.(?:spawn|\$)|:os\.cmd|system\.cmd\(",
             "unreadable",
             "its code runs other programs",
         ),
@@ -77,7 +79,7 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
             "its code runs code that is made up as it runs",
         ),
         (
-            r"(?:['\"]https?://(?!localhost|127\.|0\.0\.0\.0|\[::1)|urllib|requests|httpx|http\.client|urlopen|fetch\(|axios|net\.connect|socket\.|smtplib|ftplib|paramiko|lwp::|net::http|open-uri)",
+            r"(?:['\"]https?://(?!localhost|127\.|0\.0\.0\.0|\[::1)|urllib(?!\.parse)|requests|httpx|http\.client|urlopen|fetch\(|axios|net\.connect|socket\.|smtplib|ftplib|paramiko|lwp::|net::http|open-uri)",
             "security decisions",
             "its code talks to other machines",
         ),
@@ -91,6 +93,7 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
             "deployments",
             "its code changes what runs elsewhere",
         ),
+        (r"\bfabric\b|\bpexpect\b|\bnetmiko\b", "deployments", "its code works on another machine"),
         (
             r"fine_tuning\.jobs\.create|\bbatches\.create\(|\bstripe\.|\bpaypal|\bbraintree|\btwilio|run_instances|purchase_",
             "spending",
@@ -108,7 +111,7 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
         ),
         (_BULK_CHANGES, "database changes", "its code changes a database"),
         (
-            r"os\.environ(?!\.get\(['\"](?:home|path|user|pwd|lang|term|shell|ci|node_env|virtual_env|pythonpath)|\[['\"](?:home|path|user|pwd|virtual_env|pythonpath))|process\.env(?!\.(?:node_env|path|home|ci|port))|\benv\[|\$env:|getenv\(['\"]\w*(?:key|token|secret|pass)|\.env['\"]|id_rsa|\.ssh/|\.aws/",
+            r"\bkeyring\b|get_?secret|secretsmanager|access_secret_version|deno\.env|\.credentials\b|os\.environ(?!\.get\(['\"](?:home|path|user|pwd|lang|term|shell|ci|node_env|virtual_env|pythonpath)|\[['\"](?:home|path|user|pwd|virtual_env|pythonpath))|process\.env(?!\.(?:node_env|path|home|ci|port))|\benv\[|\$env:|getenv\(['\"]\w*(?:key|token|secret|pass)|\.env['\"]|id_rsa|\.ssh/|\.aws/",
             "API keys",
             "its code reads the environment or secrets",
         ),
@@ -164,6 +167,10 @@ def sql_effects(text: str) -> list[Effect]:
 
 def client_effects(name: str, words: list[str], stdin: str) -> list[Effect]:
     """A database's own command line."""
+    if ":memory:" in words and not any(
+        re.match(r"\s*\.(?:shell|system|import|load|restore|save|backup|output|once)", word) for word in words
+    ):
+        return [_READ]
     given = [
         words[at + 1]
         for at, word in enumerate(words[:-1])
@@ -175,8 +182,9 @@ def client_effects(name: str, words: list[str], stdin: str) -> list[Effect]:
         if re.match(r"--(?:command|execute|eval|query|sql|statement)=", word)
     ]
     given += [word[2:] for word in words if re.match(r"-[ce]\S+", word) and name not in {"sqlite3", "duckdb"}]
-    if name in {"sqlite3", "sqlite", "duckdb"} and not given:
-        given += [word for word in words if not word.startswith("-")][1:]
+    if name in {"sqlite3", "sqlite", "duckdb"}:
+        plain = [word for word in words if not word.startswith("-") and word not in given]
+        given += plain[1:]
     if stdin:
         given.append(stdin)
     if any(word in {"-f", "--file"} or word.startswith("--file=") for word in words):
@@ -191,6 +199,8 @@ def client_effects(name: str, words: list[str], stdin: str) -> list[Effect]:
 def django_effects(words: list[str]) -> list[Effect]:
     """`manage.py` and what it is told."""
     command = words[0] if words else ""
+    if (command == "migrate" and "--plan" in words) or command in {"check", "showmigrations", "sqlmigrate"}:
+        return [_READ]
     if command in {
         "migrate",
         "flush",
@@ -230,9 +240,13 @@ def query_effects(words: list[str]) -> list[Effect]:
     return sql_effects(given[-1]) if given else [Effect("sure", "database changes", "it runs SQL")]
 
 
-def code_effects(code: str) -> list[Effect]:
+def code_effects(code: str, language: str = "") -> list[Effect]:
     """What a snippet of code does, as far as its words tell."""
-    plain = fold_text(code)
+    plain = fold_text(python_code.deeds_of(code) if language.startswith(("python", "pypy")) else code)
+    if language == "tclsh" and re.search(r"\bexec\b", plain):
+        return [Effect("sure", "unreadable", "its code runs other programs")]
+    if language in {"R", "Rscript"}:
+        plain = re.sub(r"(?<![\w.:])rm\(", "(", plain)  # of a variable
     found: list[Effect] = [
         Effect("sure", category, why) for pattern, category, why in _CODE if pattern.search(plain)
     ]

@@ -70,6 +70,10 @@ def task_effects(name: str, operands: list[str], flags: list[str]) -> list[Effec
             if known or (script and script[0] not in {"add", "install", "remove", "up", "why", "prune"})
             else []
         )
+    if name in {"bazel", "bazelisk", "buck2", "pants", "nx"} and operands[:1] == ["run"]:
+        return [effect for word in operands[1:2] for effect in risky_names(re.split(r"[/:.]+", word))]
+    if (name, *operands[:1]) == ("dotnet", "publish"):
+        return []  # into a folder
     if name in _PLAIN_TOOLS and operands and not re.search(r"[/.]", operands[0]):
         return risky_names(operands[:1])
     if (
@@ -103,13 +107,18 @@ def risky_names(names: list[str]) -> list[Effect]:
     found = []
     for name in names:
         if re.match(
-            r"(?:test|check|lint|verify|validate|list|show|build|docs?|dry)[-_:.]|.*(?:dry[-_]?run|[-_:.](?:test|tests|check|lint|types?|docs?|notes|dev|status|list|show|diff|plan|preview))$|test_",
+            r"(?:test|check|lint|verify|validate|list|show|build|docs?|dry|make|gen|generate)[-_:.]|:?(?:\w+:)*[a-z]\w*Local$|.*[-_.:]migrations$|.*(?:dry[-_]?run|[-_:.](?:test|tests|check|lint|types?|docs?|notes|dev|status|list|show|diff|plan|preview))$|test_",
             name,
         ):
             continue
         parts = set(re.split(r"[-_:./\s]+", name.casefold()))
         # `publishToSonatype` says it with its first word; `assembleRelease` only builds one.
         parts |= {part.casefold() for part in re.findall(r"(?:^|:)([a-z]+)(?=[A-Z])", name)}
+        if re.match(
+            r"flyway(?!Info|Validate)[A-Z]|liquibase:(?!status|validate|diff|updateSQL)|(?:.*:)?drop[A-Z]",
+            name,
+        ):
+            found.append(Effect("sure", "database changes", "the task's name says so", name))
         for pattern, category in _RISKY_NAMES:
             if any(re.fullmatch(pattern, part) for part in parts):
                 found.append(Effect("sure", category, "the task's name says so", name))

@@ -102,6 +102,11 @@ _SENDS: Final = re.compile(
 )
 
 
+_HOST: Final = re.compile(r"https?://(?:[^\s/@]*@)?(\[[0-9a-f:]+\]|[^\s/:?#\"'`()]+)", re.IGNORECASE)
+_LONGEST_URLS: Final = 4_000
+_LOCAL_HOST: Final = re.compile(r"localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0|host\.docker\.internal")
+
+
 class Text(NamedTuple):
     """Something to look at, and as what."""
 
@@ -160,6 +165,17 @@ def input_texts(question: Question, part: str) -> list[Text]:
         return [*(Text(f"{part}inputs", file, "path", "edit") for file in files), *written]
     kind: Literal["web", "tool"] = "web" if tool in _FETCHES else "tool"
     return [Text(f"{part}inputs", question.inputs, kind, question.tool)]
+
+
+def fetched_hosts(texts: list[Text]) -> tuple[str, ...]:
+    """Returns the hosts that a call or a command would fetch from, other than this machine."""
+    hosts = (
+        host.casefold()
+        for text in texts
+        if text.kind in {"web", "shell"} and len(text.text) <= _LONGEST_URLS
+        for host in _HOST.findall(text.text)
+    )
+    return tuple(dict.fromkeys(host[:100] for host in hosts if not _LOCAL_HOST.fullmatch(host)))[:5]
 
 
 def is_known(tool: str) -> bool:

@@ -61,6 +61,8 @@ def opened(name: str, words: list[str]) -> Opened:
     """The commands inside this one."""
     if name == "env":
         return _env(words)
+    if name == "git" and words[:2] == ["submodule", "foreach"]:
+        return _behind(words, _past_options(words, 2, frozenset()), "git submodule foreach")
     if name == "find":
         return Opened(spans=tuple(_executed(words)), label="find -exec")
     if name == "hyperfine":
@@ -154,7 +156,7 @@ def _ssh(words: list[str]) -> Opened:
 
 def _by_flag(words: list[str]) -> Opened:
     for at, word in enumerate(words[:-1]):
-        if word in {"-c", "--run", "--command"}:
+        if word in {"--run", "--command"} or re.fullmatch(r"-[a-z]*c", word):
             return Opened(texts=(" ".join(words[at + 1 :]) if word == "--command" else words[at + 1],))
     return _NONE
 
@@ -173,7 +175,8 @@ def _two_words(name: str, words: list[str]) -> Opened:
         words, shift = words[1:], 1
     else:
         shift = 0
-    first = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
+    start = _past_options(words, 0, _RUN_OPTIONS)
+    first = next((i for i in range(start, len(words)) if not words[i].startswith("-")), None)
     is_compose = shift == 1 or name == "docker-compose"
     if first is None or not (
         (name, words[first]) in _RUN or (is_compose and words[first] in {"exec", "run"})
