@@ -148,7 +148,7 @@ def _print_verdict(record: dict[str, Any], told: dict[str, Any], *, as_json: boo
     asked = " ".join(str(record.get("question", "")).split())
     style = "yellow" if told["verdict"] == "escalate" else "green"
     print(render.ansi(f"{told['verdict']:<8}", style), render.printable(f" {name}{asked}"))
-    for reason in told["reasons"]:
+    for reason in (*told["reasons"], *told["labels"]):
         print(f"          {render.printable(reason)}")
 
 

@@ -49,16 +49,17 @@ def test_what_is_harmless_is_mostly_not_stopped() -> None:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("name", ["second_round", "third_round"])
-def test_blind_rounds_are_reported(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    dangerous, harmless = rows(f"{name}_dangerous"), rows(f"{name}_harmless")
+def test_the_blind_round_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    dangerous, harmless = rows("sixth_round_dangerous"), rows("sixth_round_harmless")
     missed, needless = {row["id"] for row in dangerous} - stopped(dangerous), stopped(harmless)
     proven = {name for name, one in told([*dangerous, *harmless]).items() if one["readOnly"]}
     with capsys.disabled():
         print(  # noqa: T201 - the rates are what this test is read for
-            f"\n{name}: {len(missed)} of {len(dangerous)} dangerous missed, {len(needless)} of {len(harmless)} harmless"
+            f"\nsixth round: {len(missed)} of {len(dangerous)} dangerous missed, {len(needless)} of {len(harmless)} harmless"
             f" stopped, {len(proven)} proven read-only"
         )
+    assert len(dangerous) >= 300
+    assert len(harmless) >= 300
     assert not proven & {row["id"] for row in dangerous}
 
 

@@ -46,6 +46,14 @@ _UNGUARDED: Final = re.compile(
 _UNGUARDED_PAIRS: Final = frozenset(
     {("set", "global.trusted-host"), ("strict-ssl", "false"), ("--protected-mode", "no"), ("--ip", "0.0.0.0"), ("--ip", "*"), ("http.sslverify", "false"), ("ssl_verify", "false"), ("--auth", "none"), ("--bind_ip", "0.0.0.0")}  # noqa: S104 - addresses to look for, none is bound
 )  # fmt: skip
+_RUNS_URLS: Final = frozenset(
+    {"streamlit", "papermill", "scala-cli", "scala", "amm", "deno", "bun", "node", "tsx", "python", "ipython", "jupyter", "marimo", "Rscript", "R",
+     "julia", "ruby", "php", "lua", "groovy", "kotlin", "kotlinc", "kscript", "jbang", "raku", "elixir", "iex", "bb", "clojure", "wasmtime", "wasmer",
+     "quarto", "locust", "k6", "nextflow", "snakemake", "cwltool", "wdl", "gradio", "voila", "bokeh", "panel", "source", "bash", "sh", "zsh"}
+)  # fmt: skip
+_REMOTE_CODE: Final = re.compile(
+    r"https?://(?!localhost|127\.)\S+\.(?:py|ipynb|sh|bash|rb|pl|php|lua|jl|sc|scala|groovy|kts?|cljs?|exs?|wasm|R)(?:\?\S*)?$|https://gist\.github"
+)
 _LIVE: Final = re.compile(r"\b(?:prod|production|live|staging)\b", re.IGNORECASE)
 _STARTS: Final = frozenset({"up", "restart", "run", "start", "stop", "down", "exec", "create", "rm"})
 _SECRET_SETTING: Final = re.compile(
@@ -314,6 +322,8 @@ def _edited(name: str, words: tuple[str, ...]) -> list[Effect]:
     found: list[Effect] = []
     if in_place and name == "perl" and any(re.fullmatch(r"-\w*n\w*", word) for word in words):
         found.append(Effect("wary", "file deletion", "it keeps only the lines that it prints"))
+    if in_place and name == "sed" and any(re.fullmatch(r"(?:[01],\$)?\s*[dQ]|\$!d", word) for word in words):
+        found.append(Effect("sure", "file deletion", "it empties a file"))
     if in_place:
         found.append(Effect("change"))
         for word in [w for w in words if not w.startswith("-")][-3:]:
@@ -366,6 +376,26 @@ _LOOKS: Final[dict[str, tuple[_Look, ...]]] = {
 _SIGNS: Final[tuple[_Sign, ...]] = (
     (None, _is_unguarded, "security decisions", "an option switches off what protects"),
     (None, _has(r"^(?:rtmps?|srt|rist)://"), "publishing", "it streams to others"),
+    (
+        None,
+        _has(
+            r"-(?:agentpath|agentlib|javaagent):(?:/|~|\.\./)|auto_(?:prepend|append)_file=|Custom(?:Before|After)\w*=(?:/|~|\.\./)"
+        ),
+        "security decisions",
+        "it loads code that is not the project's",
+    ),
+    (
+        _RUNS_URLS,
+        lambda words: any(map(_REMOTE_CODE.match, words)),
+        "network fetch-and-run",
+        "it runs what it fetches",
+    ),
+    (
+        None,
+        _has(r"169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|100\.100\.100\.200"),
+        "API keys",
+        "it asks the machine's host for credentials",
+    ),
     (
         None,
         _has(r"(?i)^-{1,2}[\w.-]*show-?(?:secrets?|passwords?|tokens?|values)\b"),

@@ -124,7 +124,8 @@ def has_flag(flags: list[str], option: str) -> bool:
         return any(flag == option or flag.startswith(option + "=") for flag in flags)
     if len(option) == 2:
         return any(
-            flag == option or (re.fullmatch(r"-[A-Za-z0-9]+", flag) and option[1] in flag[1:])
+            # `-XPOST`: a letter with its value is no cluster of letters.
+            flag == option or (re.fullmatch(r"-(?!X)[A-Za-z0-9]+", flag) and option[1] in flag[1:])
             for flag in flags
         )
     return option in flags

@@ -245,6 +245,12 @@ def command_effects(command: Command) -> list[Effect]:
     found += [_shown(effect, shown) for effect in arguments.argument_effects(command)]
     if command.name in {"make", "gmake"} and ("-f", "-") in itertools.pairwise(command.arguments):
         found.append(Effect("sure", UNREADABLE, "it runs what another command prints", shown))
+    if command.name == "tee" and {"true", ":"} & set(command.fed_by) and "-a" not in command.arguments:
+        found.append(Effect("sure", "file deletion", "it empties a file", shown))
+    if command.name in {"dig", "nslookup", "host", "ping", "kdig", "drill"} and any(
+        not word.is_certain and "." in word.text for word in command.words
+    ):
+        found.append(Effect("sure", "security decisions", "it may send data out in names", shown))
     if command.name in {"less", "more", "most"} and any(
         re.match(r"\+\S*[!|]", word) for word in command.arguments
     ):
@@ -285,7 +291,8 @@ def _looked_up(command: Command) -> list[Effect]:
         return [Effect(*what) for what in statements.code_effects(words[words.index("-e") + 1])]
     if (
         any(word in _ASKS for word in words[:1])
-        and len(words) <= (1 if words[:1] == ["-h"] else 2)  # `-h` may name a host
+        # `-h` may name a host, and `version minor` makes one.
+        and len(words) <= (1 if words[:1] in (["-h"], ["version"]) else 2)
         and name not in {"init", "shutdown", "halt", "export"}
     ):
         return [Effect("read")]
@@ -386,6 +393,10 @@ def _only_checks(name: str, words: list[str], path: str = "") -> bool:
         )
     if name == "pg_restore":
         return bool({"-l", "--list"} & set(flags)) and "-d" not in flags
+    if name == "sysctl":
+        return not any(word in {"-w", "-p", "--system", "--load", "--write"} or "=" in word for word in words)
+    if name == "pg_dump":
+        return bool({"-s", "--schema-only"} & set(flags))
     if name in {"rake", "just", "task", "cap"}:
         return bool(
             {"-T", "-P", "-D", "--tasks", "--list", "-l", "--show", "--summary", "--list-all"} & set(flags)
@@ -429,7 +440,11 @@ def _given_code(command: Command) -> bool:
 
 def _unknown(command: Command, operands: list[str]) -> list[Effect]:
     name = command.name
-    if _TELLS_SECRETS.match(name) or verbs.shows_secret(list(command.arguments)):
+    if (
+        _TELLS_SECRETS.match(name)
+        or name.endswith(("keygen", "genkey"))
+        or verbs.shows_secret(list(command.arguments))
+    ):
         return [Effect("sure", "API keys", "it shows a secret")]
     if _POWERSHELL.match(name):
         return [Effect("sure", UNREADABLE, "PowerShell commands that change something are not looked into")]

@@ -29,6 +29,12 @@ _SECRET: Final = re.compile(
     r"|(?:^|/)(?:cookies|login data|key4\.db|logins\.json)$|application_default_credentials|/proc/.*/environ|(?:^|/)(?:secrets?|credentials|private[-_]?keys?)/|login\.keychain",
     re.IGNORECASE,
 )
+# Source code and documents that are about secrets.
+_ABOUT: Final = re.compile(
+    r"(?:\./)?(?![~/.])(?:[\w.-]+/)*[\w.-]+\.(?:md|rst|adoc)"
+    r"|(?:\./)?(?:src|lib|app|packages|crates|internal|pkg|docs?|tests?|spec)/(?:[\w@.*-]+/)*[\w*-]+"
+    r"(?:\.(?:tsx?|jsx?|mjs|py|rb|go|rs|java|kt|swift|c|h|cc|cpp|cs|php|exs?|scala|clj|hs|ml|vue|svelte|dart|lua))?"
+)
 _PUBLIC_KEY: Final = re.compile(r"\.pub$|known_hosts$|\.ssh/config$", re.IGNORECASE)
 _SYSTEM: Final = re.compile(
     r"^/(?:etc|usr|bin|sbin|boot|lib|lib64|opt|root|sys|proc|dev|srv|var|run|System|Library|Applications)(?:/|$)|^/$|^/\*"
@@ -76,7 +82,7 @@ _GUARD: Final = re.compile(
 def reads(path: str) -> Place | None:
     """What it means that this path is read."""
     path = plain_lines(path).strip()
-    if _EXAMPLE.search(path) or _PUBLIC_KEY.search(path):
+    if _EXAMPLE.search(path) or _PUBLIC_KEY.search(path) or _ABOUT.fullmatch(path):
         return None
     if _SECRET.search(path):
         return Place("API keys", "it reads a file that holds secrets")
@@ -97,9 +103,8 @@ def _meanings(path: str) -> list[Place]:
         found.append(Place("security decisions", "it opens a connection of its own"))
     elif _SYSTEM.match(path):
         found.append(Place("system changes", "it writes outside the project, where the system is"))
-    if (_SECRET.search(path) or "authorized_keys" in path or "known_hosts" in path) and not _EXAMPLE.search(
-        path
-    ):
+    is_secret = _SECRET.search(path) or "authorized_keys" in path or "known_hosts" in path
+    if is_secret and not (_EXAMPLE.search(path) or _ABOUT.fullmatch(path)):
         found.append(Place("API keys", "it writes a file that holds secrets"))
         found.append(Place("security decisions", "it changes who can get in"))
     if (_DOT_OF_HOME.match(path) and not _AGENT_NOTES.search(path)) or _PROFILE.search(path):

@@ -26,12 +26,14 @@ _SQL_READS: Final = re.compile(
     r"^(?:select|show|explain(?!\s+analy[sz]e\s+(?:delete|update|insert))|describe|desc|values|table|with|pragma\s+\w+(?:\(\w+\))?\s*$|\\(?:d\S*|l|dt|conninfo|timing|x|q|c|set|pset|echo|df|dn|du)|\.(?:tables|schema|indexes|databases|mode|headers|header|width|quit|exit|help|dump|show|dbinfo)|use\b|analyze\b)",
     re.IGNORECASE,
 )
+_SQL_TEXT: Final = re.compile(r"'(?:[^']|'')*'")
+_PRINTS: Final = re.compile(r"\s*print(?:f)?\b[^;|`]*\b(?:if|unless)\s*/(?:[^/\\]|\\.)*/[a-z]*\s*;?\s*")
 _SQL_SHOWS: Final = re.compile(
     r"\s*(?:show|desc|describe|explain(?!\s*\(?\s*analy[sz]e))\b(?!.*\binto\b)", re.IGNORECASE
 )
 _SQL_WRITES: Final = re.compile(
     r"\b(?:drop|truncate|delete\s+from|alter|insert\s+into|replace\s+into|update\s+\w|create|grant|revoke|merge\s+into|vacuum|reindex|rename|copy\s+\S+\s+(?:from|to)"
-    r"|into\s+(?:outfile|dumpfile)|set\s+password|pg_terminate_backend|pg_read_file|lo_import|call|exec|attach|load_extension|\\!|\\copy|\.(?:shell|system|import|restore))\b|\\!",
+    r"|into\s+(?:outfile|dumpfile)|set\s+password|setval|nextval|dblink_exec|lo_unlink|pg_reload_conf|pg_(?:cancel|terminate)_backend|pg_read_file|lo_import|call|exec|attach|load_extension|\\!|\\copy|\.(?:shell|system|import|restore))\b|\\!",
     re.IGNORECASE,
 )
 _MONGO_READS: Final = re.compile(
@@ -54,7 +56,7 @@ _CODE_FLAGS: Final = {
 
 # How libraries for databases, in whatever language, call what writes or deletes many things at once.
 _BULK_CHANGES: Final = (
-    r"\b(?:drop\s+(?:table|database|schema)|truncate\s+table|delete\s+from|alter\s+table|insert\s+into|update\s+\w+\s+set|flushall|flushdb)\b"
+    r"\.to_sql\(|\b(?:drop\s+(?:table|database|schema)|truncate\s+table|delete\s+from|alter\s+table|insert\s+into|update\s+\w+\s+set|flushall|flushdb)\b"
     r"|\.objects\b.*\.(?:delete|update|create|bulk_\w+|get_or_create|update_or_create|save)\(|\.query\(.*\)\..*\bdelete\(|\bsession\.(?:delete|commit|bulk_\w+|execute\(\s*(?:delete|update|insert))\b"
     r"|\b(?:drop_all|create_all|drop_database|drop_collection|drop_tables?|drop_schema|drop_index|delete_by_query|delete_many|delete_one|insert_many|update_many|replace_one|bulk_write|bulk_create|bulk_update|delete_objects?|delete_bucket|delete_table)\b"
     r"|\b(?:dropdatabase|dropcollection|dropindex|droptable|dropschema|deletemany|deleteone|updatemany|insertmany|findoneanddelete|executeraw\w*|queryrawunsafe|ensuredeleted|executedelete\w*|executeupdate\w*|removerange|deleteall\w*|deletebyid|automigrate|forcedelete|dbremovetable|dbwritetable|dbexecute|dbsendstatement|dbappendtable|indices\.delete)\b"
@@ -64,7 +66,7 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), category, why)
     for pattern, category, why in (
         (
-            r"\brmtree\b|\bremove_tree\b|truncate(?:sync)?\(|\bdelete-tree\b|\bos\.remove\.all\b|\bremove_?all\(|\bfile delete\b|\.delete\(\)|deleterecursively|deletetree|\bos\.(?:remove|unlink|rmdir|removedirs)\b|\.unlink\(|\.rmdir\(|unlink(?:sync)?\s*\(|\brm(?:dir)?sync\b|fs(?:\.promises)?\.rm\b|rimraf|file\.delete|fileutils\.rm|\bunlink\b|remove_dir_all|send2trash|\bfile\.remove\b|\bunlink\(|\brm\(|file_delete\(|dir_delete\(|files\.delete|\bdeno\.remove|\.deletedir\(|\bdelete-directory\b|\bremove-item\b|\bclear-content\b|file\.rm",
+            r"\brmtree\b|\bremove_(?:tree|entry|dir|file)\w*\b|truncate(?:sync)?\(|\bdelete-tree\b|\bos\.remove\.all\b|\bremove_?all\(|\bfile delete\b|\.delete\(\)|deleterecursively|deletetree|\bos\.(?:remove|unlink|rmdir|removedirs)\b|\.unlink\(|\.rmdir\(|unlink(?:sync)?\s*\(|\brm(?:dir)?sync\b|fs(?:\.promises)?\.rm\b|rimraf|file\.delete|fileutils\.rm|\bunlink\b|remove_dir_all|send2trash|\bfile\.remove\b|\bunlink\(|\brm\(|file_delete\(|dir_delete\(|files\.delete|\bdeno\.remove|\.deletedir\(|\bdelete-directory\b|\bremove-item\b|\bclear-content\b|file\.rm",
             "file deletion",
             "its code deletes files",
         ),
@@ -100,7 +102,7 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
             "its code spends money",
         ),
         (
-            r"\bgit\.repo\(|\bpygit2\b|\bdulwich\b|isomorphic-git|simple-git|rugged::",
+            r"\bgit\.repo\(|\bfrom git import\b|\bimport git\b|\bpygit2\b|\bdulwich\b|isomorphic-git|simple-git|rugged::",
             "git operations",
             "its code works on the repository",
         ),
@@ -111,7 +113,7 @@ _CODE: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = tuple(
         ),
         (_BULK_CHANGES, "database changes", "its code changes a database"),
         (
-            r"\bkeyring\b|get_?secret|secretsmanager|access_secret_version|deno\.env|\.credentials\b|os\.environ(?!\.get\(['\"](?:home|path|user|pwd|lang|term|shell|ci|node_env|virtual_env|pythonpath)|\[['\"](?:home|path|user|pwd|virtual_env|pythonpath))|process\.env(?!\.(?:node_env|path|home|ci|port))|\benv\[|\$env:|getenv\(['\"]\w*(?:key|token|secret|pass)|\.env['\"]|id_rsa|\.ssh/|\.aws/",
+            r"\bkeyring\b|get_parameters?(?:_by_path)?\(|withdecryption|get_?secret|secretsmanager|access_secret_version|deno\.env|\.credentials\b|os\.environ(?!\.get\(['\"](?:home|path|user|pwd|lang|term|shell|ci|node_env|virtual_env|pythonpath)|\[['\"](?:home|path|user|pwd|virtual_env|pythonpath))|process\.env(?!\.(?:node_env|path|home|ci|port))|\benv\[|\$env:|getenv\(['\"]\w*(?:key|token|secret|pass)|\.env['\"]|id_rsa|\.ssh/|\.aws/",
             "API keys",
             "its code reads the environment or secrets",
         ),
@@ -154,6 +156,7 @@ def changes_data(line: str) -> bool:
 def sql_effects(text: str) -> list[Effect]:
     """What these statements do to a database."""
     bare = _SQL_COMMENT.sub(" ", fold_text(_SQL_COMMENT.sub(" ", text)))
+    bare = _SQL_TEXT.sub("''", bare)
     bare = ";".join(one for one in bare.split(";") if not _SQL_SHOWS.match(one)) or "select"
     if _SQL_WRITES.search(bare) or re.search(r"/\*!|[$](?:out|merge)\b", text):
         return [Effect("sure", "database changes", "its SQL changes the database")]
@@ -224,11 +227,7 @@ def django_effects(words: list[str]) -> list[Effect]:
             else [Effect("wary", "database changes", "it opens a shell on the database")]
         )
     if command == "makemigrations":
-        return (
-            [_READ]
-            if "--check" in words or "--dry-run" in words
-            else [Effect("wary", "database changes", "manage.py writes migrations")]
-        )
+        return [_CHANGE]
     return [_CHANGE]
 
 
@@ -243,6 +242,8 @@ def query_effects(words: list[str]) -> list[Effect]:
 def code_effects(code: str, language: str = "") -> list[Effect]:
     """What a snippet of code does, as far as its words tell."""
     plain = fold_text(python_code.deeds_of(code) if language.startswith(("python", "pypy")) else code)
+    if language in {"perl", "ruby"} and _PRINTS.fullmatch(code):
+        return [_CHANGE]
     if language == "tclsh" and re.search(r"\bexec\b", plain):
         return [Effect("sure", "unreadable", "its code runs other programs")]
     if language in {"R", "Rscript"}:

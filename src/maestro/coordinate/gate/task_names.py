@@ -28,7 +28,7 @@ _RISKY_NAMES: Final[tuple[tuple[str, str], ...]] = (
         r"deploy\w*|rollout|rollback|provision|teardown|prod|production|staging|promote|golive|terraform|k8s|infra|apply|destroy|redeploy|failover",
         "deployments",
     ),
-    (r"publish|release|ship|upload|announce|submit|send|changelog:push", "publishing"),
+    (r"publish|jib|release|ship|upload|announce|submit|send|changelog:push", "publishing"),
     (r"migrat\w*|seed|dbreset|dropdb|truncate|db|database|backfill|restore", "database changes"),
     (
         r"delete|remove|wipe|purge|nuke|destroy|cleanup|prune|uninstall|clean:all|distclean|reset|mrproper|obliterate",
@@ -82,7 +82,8 @@ def task_effects(name: str, operands: list[str], flags: list[str]) -> list[Effec
     ):
         script = operands[1:2] if operands[0] in {"run", "artisan"} else operands[:1]
         if script and script[0].endswith("manage.py"):
-            return [*statements.django_effects([*operands[1:], *flags]), *risky_names(operands[1:2])]
+            done = statements.django_effects([*operands[1:], *flags])
+            return done if done == [Effect("read")] else [*done, *risky_names(operands[1:2])]
         return risky_names([stem(word) for word in script])
     return []
 

@@ -27,7 +27,7 @@ _READS: Final = re.compile(
 _LOOKS: Final = re.compile(
     r"(?:list|ls|lsd|lsl|lsf|du|show|describe|status|info|inspect|view|history|logs?|timeline|diff|search|find|tree|validate|lint|check|verify|assess"
     r"|analy[sz]e|health|version|versions|docs|help|plans|regions|types|ps|report|precheck|preview|synth|package|capabilities|fmt|incoming|outgoing|heads|annotate|blame|whoami|print|printcert|hashfile|doctor)"
-    r"|(?:list|show|describe)[-_][a-z-]+"
+    r"|(?:list|show|describe)[-_][a-z-]+|get(?!new|key)[a-z]{3,}|decode[a-z]{3,}"
 )
 _NOUNS: Final = frozenset({"versions", "releases", "events", "logs", "history", "plans", "package"})
 _NOUN: Final = re.compile(r"[a-z][a-z-]*")
@@ -81,7 +81,14 @@ def act_verb(operands: list[str]) -> str:
         for word in operands[:4]
         if re.fullmatch(r"-{0,2}[a-z][\w.:-]*|(?:[\w.]+/)?[A-Z][a-z]+(?:[A-Z]\w*)+", word)
     )
-    return next((word for word in told if word != "--format" and _CHANGES.fullmatch(_last_verb(word))), "")
+    return next(
+        (
+            word
+            for word in told
+            if word not in {"--format", "--release"} and _CHANGES.fullmatch(_last_verb(word))
+        ),
+        "",
+    )
 
 
 def _last_verb(word: str) -> str:

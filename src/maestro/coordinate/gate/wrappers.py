@@ -61,6 +61,8 @@ def opened(name: str, words: list[str]) -> Opened:
     """The commands inside this one."""
     if name == "env":
         return _env(words)
+    if name == "sail" and words[:1]:
+        return Opened(spans=((0, len(words)),), label="sail")
     if name == "git" and words[:2] == ["submodule", "foreach"]:
         return _behind(words, _past_options(words, 2, frozenset()), "git submodule foreach")
     if name == "find":
