@@ -53,6 +53,17 @@ tclsh <<'T'
 exec git push
 T
 ./scripts/release.sh --dry-run
+git commit -m --dry-run
+git commit --message --help
+curl -H --help -X DELETE https://api.example.org/users/1
+curl -r --help -X DELETE https://api.example.org/users/1
+frobctl --name list cluster delete
+kubectl delete ns x --dry-run=none
+npm publish -- --dry-run
+redis-cli lpush list x
+ansible status -a reboot
+hg clone list https://example.org/x
+influx write status 1
 """.strip()
 LOOKS = r"""
 zpool status tank
@@ -66,6 +77,7 @@ skopeo inspect docker://docker.io/library/alpine:3.20
 gh release create --help
 terraform destroy -help
 frobdeploy site --dry-run
+helm upgrade x ./chart --install --dry-run
 git send-email --dry-run --to=me@example.org a.patch
 pulumi destroy --preview-only
 sbatch --test-only a.slurm

@@ -136,10 +136,15 @@ def taken_apart(name: str, words: list[str]) -> tuple[list[str], list[str]]:
     valued = _VALUED.get(name, set())
     operands: list[str] = []
     flags: list[str] = []
-    skip = False
+    skip = is_over = False
     for word in words:
         if skip:
             skip = False
+        elif is_over:
+            operands.append(word)
+        elif word == "--":
+            flags.append(word)
+            is_over = True
         elif word.startswith("-") and len(word) > 1:
             flags.append(word)
             skip = word in valued and operands in ([], ["compose"])

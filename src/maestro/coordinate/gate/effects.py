@@ -77,10 +77,15 @@ _SHOWS: Final = re.compile(
 _DRY_RUN: Final = re.compile(
     r"--dry[-_]?run(?:=(?:client|server|true|all))?|--what-?if|-WhatIf|--simulate|--pretend|--no-?op|--no-act|--dry|--preview-only|--plan-only|--test-only|--check-only|--validate-only"
 )
-# What is told to them may be meant for what they run.
+# Options that take no value, in whatever program has them.
+_SWITCH: Final = re.compile(
+    r"--(?:no-[a-z-]+|yes|assume-yes|force|install|verbose|quiet|silent|json|all|all-tables|prune|atomic|wait|recursive|clean|snapshot|debug|ci|auto-approve"
+    r"|non-interactive|tags|follow-tags|workspaces?|allow-dirty|locked|stat|cached|archive|delete|compress|progress|access=\w+)|-(?:y|v|vv|q|d|n|av|avz|az|p|avzn|rv)|--?[\w-]+=\S*"
+)
+# What is told to them may be meant for what they run, or sent.
 _HANDS_ON: Final = frozenset(
     {*SHELLS, *INTERPRETERS, *task_names.TASK_RUNNERS, "ssh", "docker", "podman", "docker-compose", "kubectl exec", "sudo", "doas", "env", "xargs",
-     "parallel", "eval", "source", ".", "rm", "ansible", "salt", "npx", "bunx", "uvx", "pipx", "go", "java", "bazel", "nix"} - {"gradle", "gradlew", "mix"}
+     "parallel", "eval", "source", ".", "rm", "curl", "wget", "xh", "aria2c", "nc", "ansible", "salt", "npx", "bunx", "uvx", "pipx", "go", "java", "bazel", "nix"} - {"gradle", "gradlew", "mix"}
 )  # fmt: skip
 _FETCH_AND_RUN: Final = frozenset(
     {"npx", "bunx", "uvx", "pnpm dlx", "yarn dlx", "pipx run", "npm exec", "bun x"}
@@ -423,8 +428,13 @@ def _only_checks(name: str, words: list[str], path: str = "") -> bool:
         return True
     if name in {"http", "https"} and "--offline" in own:
         return True
-    # A program that does not know such an option refuses it; a script may not look at its options at all.
-    return any(_DRY_RUN.fullmatch(word) for word in own) or bool({"--help", "-help"} & set(own))
+    # A program that does not know such an option refuses it; a script may not look at its options at all. Behind an
+    # option that may take a value, it would be that value: `git commit -m --dry-run`.
+    return any(
+        _DRY_RUN.fullmatch(word) or word in {"--help", "-help"}
+        for before, word in zip(["", *own], own, strict=False)
+        if not before.startswith("-") or _SWITCH.fullmatch(before)
+    )
 
 
 def _is_built(path: str) -> bool:

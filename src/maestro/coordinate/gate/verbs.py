@@ -30,12 +30,22 @@ _LOOKS: Final = re.compile(
     r"|(?:list|show|describe)[-_][a-z-]+|get(?!new|key)[a-z]{3,}|decode[a-z]{3,}"
 )
 _NOUNS: Final = frozenset({"versions", "releases", "events", "logs", "history", "plans", "package"})
+# Behind these stands the name of an object, which may be called like a look: `frob write status`.
+_ON_OBJECTS: Final = re.compile(
+    r"write|add|append|insert|upsert|load|save|store|move|rename|mk\w*|make|new|gen\w*|build|rebuild|use|link|unlink|assign|tag|mark|call|request|emit|produce|enqueue"
+    r"|schedule|queue|recreate|regenerate|rotate|renew|issue|trust|untrust|allow|deny|block|unblock|mute|lock|open|close|reopen|resolve|ack|silence|snooze|exec|shell|command"
+    r"|cmd|do|eval|[lrszh]?(?:push|pop|add|set|rem|del)|incr\w*|decr\w*|expire\w*|rebase|amend|sync|fetch|pull|clone|checkout|shelve|unshelve|backout|uncommit"
+)
+_WRITES: Final = re.compile(
+    r"write|append|insert|rename|move|[lrszh]?(?:push|pop|add|set|rem|del)x?|incr\w*|decr\w*|expire\w*"
+)
 _NOUN: Final = re.compile(r"[a-z][a-z-]*")
 # Their operands are files, machines, people or commands.
 _WORDLESS: Final = frozenset(
     {"rm", "rmdir", "unlink", "shred", "srm", "trash", "trash-put", "wipe", "del", "erase", "rd", "truncate", "dd", "chmod", "chown", "chgrp",
      "kill", "killall", "pkill", "ssh", "scp", "sftp", "rsync", "sudo", "doas", "su", "mount", "umount", "source", ".", "mail", "mailx", "mutt",
      "sendmail", "msmtp", "wall", "write", "nc", "ncat", "telnet", "ftp", "at", "batch", "expect", "osascript", "mogrify", "ed", "eval",
+     "redis-cli", "memcached-tool", "ansible", "salt", "salt-call", "pdsh", "clush", "dsh", "mco", "fab", "cap", "nsenter", "chroot", "crontab", "xe",
      "curl", "wget", "http", "https", "xh", "nmap", "reboot", "shutdown", "halt", "poweroff", "init", "export", "open", "docker", "podman"}
 )  # fmt: skip
 _ACTS: Final = re.compile(
@@ -138,10 +148,15 @@ def looks(name: str, words: list[str]) -> bool:
     if words and re.match(r"--?[a-z]", words[0]) and _LOOKS.fullmatch(words[0].lstrip("-").partition("=")[0]):
         return True
     told = [word for word in words if not word.startswith("-")][:4]
+    values = {
+        value for option, value in itertools.pairwise(words) if option.startswith("-") and "=" not in option
+    }
     for place, word in enumerate(told[:3]):
+        if word in values and any(_CHANGES.fullmatch(_last_verb(other)) for other in told[place + 1 :]):
+            return False
         if _LOOKS.fullmatch(_last_verb(word)) or re.match(r"(?:Describe|List)[A-Z]", word):
             return word not in _NOUNS or not any(map(_ACTS.fullmatch, told[place + 1 : place + 2]))
-        if not _NOUN.fullmatch(word) or _ACTS.fullmatch(word) or _CHANGES.fullmatch(word):
+        if not _NOUN.fullmatch(word) or any(acts.fullmatch(word) for acts in (_ACTS, _CHANGES, _ON_OBJECTS)):
             return False
     return False
 
@@ -162,6 +177,8 @@ def read_verb(name: str, operands: list[str]) -> int | None:
             return (
                 None if word in _NOUNS and any(map(_ACTS.fullmatch, words[place + 1 : place + 2])) else place
             )
+        if _WRITES.fullmatch(word):
+            return None
         # A group may be called like an act: `gcloud run services list`.
         if _ACTS.fullmatch(word) and not (name == "gcloud" and place <= 1):
             return None
