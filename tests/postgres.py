@@ -40,7 +40,9 @@ class PostgreSQL:
             shutil.chown(folder, user)
         server = cls(programs, folder, user)
         try:
-            server._as_user("initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "maestro", "-N")
+            # The locale that the tests are run in may not be installed.
+            locale = ("--no-locale", "--encoding=UTF8")
+            server._as_user("initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "maestro", "-N", *locale)
             options = f"-k {folder} -c listen_addresses= -c fsync=off -c max_connections=200"
             server._as_user(
                 "pg_ctl", "-D", f"{folder}/data", "-l", f"{folder}/log", "-w", "-o", options, "start"
