@@ -220,7 +220,14 @@ def test_what_the_gate_says_needs_no_daemon(maestro: Maestro) -> None:
     assert (danger["id"], danger["verdict"]) == ("d-1", "escalate")
     assert "git operations" in danger["categories"]
     assert danger["reasons"]
-    assert harmless == {"id": "h-1", "verdict": "allow", "readOnly": False, "reasons": [], "categories": []}
+    assert harmless == {
+        "id": "h-1",
+        "verdict": "allow",
+        "readOnly": False,
+        "reasons": [],
+        "categories": [],
+        "labels": [],
+    }
     shown = maestro("coordinate", "check", "-", input=lines(DANGEROUS, HARMLESS)).stdout
     assert re.search(r"^escalate +d-1  May I run this\?$", shown, re.MULTILINE)
     assert shown.endswith("2 checked: 1 allowed, 1 for the human.\n")

@@ -95,7 +95,11 @@ def test_reviews_chain_by_their_session_and_hint_at_the_next_step(maestro: Maest
 
 def test_the_state_has_the_seeds_keys_and_the_costs(maestro: Maestro) -> None:
     stage = Stage(maestro)
-    facts = json.loads(stage.run("-y", "--json", "--no-review", "fix the login").stdout)
+    facts = json.loads(
+        stage.run(
+            "-y", "--json", "--no-review", "the login crashes with a 500, find out why and fix it"
+        ).stdout
+    )
     told = stage.told()
     assert {
         "session_id", "status", "created_at", "intent", "task_type", "chain_name", "auto_mode", "phase",
