@@ -157,7 +157,7 @@ class Oversight:
                 verdict, action="escalate", reasons=(*verdict.reasons, error.message)
             )
             return await self._escalate(actor, engagement, session, waits, refused, spent)
-        prompt, held = await self.delivered(actor, sent)
+        prompt, held, by_human = await self.delivered(actor, sent)
         decision = await self.decision_of(prompt.id)
         done = Done(
             "answer" if verdict.action == "answer" else "probe",
@@ -170,22 +170,28 @@ class Oversight:
         if prompt.state != "withdrawn":
             return done
         sight = await self._lookout.see(session)
-        if sight is None or sight.focused:
+        if sight is None or sight.focused or by_human:
             return msgspec.structs.replace(done, outcome="yield", reason=held)
         blocked = msgspec.structs.replace(
             verdict, action="escalate", by="history", reasons=(f"It could not be typed: {held}",)
         )
         return await self._escalate(actor, engagement, session, waits, blocked, Spent())
 
-    async def delivered(self, actor: Actor, sent: Prompt) -> tuple[Prompt, str]:
-        """Its receipt, and what held it back. What is held is taken back: it would be stale when it could be typed."""
+    async def delivered(self, actor: Actor, sent: Prompt) -> tuple[Prompt, str, bool]:
+        """Returns its receipt, what held it back, and whether that was a human who was there. What is held is taken back:
+        it would be stale when it could be typed."""
         prompt = await self._outbox.settled(sent.id, RECEIPT_SECONDS)
         if prompt.state == "queued":
+            # Before it is taken back: whoever sees that it was may leave at once.
+            sight = await self._lookout.see(await self._crew.session(prompt.session_id))
+            by_human = sight is not None and sight.focused
             try:
-                return await self._outbox.withdraw(actor, prompt.session_id, prompt.id), prompt.reason
+                taken_back = await self._outbox.withdraw(actor, prompt.session_id, prompt.id)
             except Conflict:
                 prompt = await self._outbox.settled(sent.id, RECEIPT_SECONDS)
-        return prompt, prompt.reason
+            else:
+                return taken_back, prompt.reason, by_human
+        return prompt, prompt.reason, False
 
     async def _escalate(
         self,
