@@ -130,6 +130,10 @@ def test_a_command_in_a_question_is_one_however_it_is_written(command: str) -> N
     assert gate(asked, DEFAULT).verdict == "escalate"
 
 
+def test_what_a_store_is_fed_is_read_in_linear_time() -> None:
+    assert _is_stopped(f"redis-cli <<R\n{'get ' * 60}\nflushall\nR")
+
+
 def test_python_is_left_what_it_does() -> None:
     assert "drop" not in deeds_of("print('drop table x')")
     assert "drop" in deeds_of("c.execute('drop table x')")

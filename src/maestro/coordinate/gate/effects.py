@@ -23,7 +23,7 @@ _POWERSHELL: Final = re.compile(
     re.IGNORECASE,
 )
 _REDIS_READS: Final = re.compile(
-    r"(?i)(?:(?:get|mget|keys|info|ping|scan|ttl|type|llen|lrange|hget|hgetall|hlen|scard|smembers|zrange|zcard|exists|dbsize|select)\b[^\n]*\s*)+"
+    r"(?i)\s*(?:(?:get|mget|keys|info|ping|scan|ttl|type|llen|lrange|hget|hgetall|hlen|scard|smembers|zrange|zcard|exists|dbsize|select)\b|$)"
 )
 _COMMAND_OPTION: Final = re.compile(r"-(?:c|e|x|rx|Q)|--(?:exec|execute|eval|command|query|run)")
 _OWN_MOUNT: Final = re.compile(r"(?:\$\{?PWD\}?|\$\(pwd\)|`pwd`|\.)(?:/(?!\.\.)[\w.-]+)*:")
@@ -303,7 +303,7 @@ def _looked_up(command: Command) -> list[Effect]:
         return [Effect("read")]
     if _only_checks(name, words, command.path):
         return [Effect("read")]
-    if name == "redis-cli" and command.stdin and not _REDIS_READS.fullmatch(command.stdin.strip()):
+    if name == "redis-cli" and not all(map(_REDIS_READS.match, command.stdin.splitlines())):
         return [Effect("sure", "database changes", "it runs commands on a data store")]
     if name in statements.CLIENTS:
         return statements.client_effects(name, words, command.stdin)

@@ -18,7 +18,7 @@ _RUN_BY_TOOLS: Final = re.compile(
     r"(?:^|/)(?:setup|conftest|noxfile|sitecustomize|usercustomize|tasks|fabfile|SConstruct|wscript)\.py$|(?:^|/)\w+\.(?:config|setup)\.[cm]?[jt]s$"
 )
 _MADE_UP: Final = re.compile(
-    r"(?:\bexec|\beval|new Function|Function)\s*\(.*(?:b64|base64|decode|urlopen|requests|fetch|atob|Buffer\.from)",
+    r"(?:\bexec|\beval|new Function|Function)\s*\(.{0,300}(?:b64|base64|decode|urlopen|requests|fetch|atob|Buffer\.from)",
     re.DOTALL,
 )
 # npm runs these by itself.
