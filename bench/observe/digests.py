@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.measure import Row, interleaved, row
 from maestro.agents.registry import agent_named
 from maestro.observe.digest import Subject
-from maestro.observe.transcript import digest_transcript, read_recent
+from maestro.observe.transcript import DigestRequest, digest_transcripts, read_recent
 
 from .limit import compile_limit, reading
 from .transcripts import NOW, write_session
@@ -43,10 +43,10 @@ def rows(folder: Path, wanted: set[str]) -> Iterator[Row]:
 
 
 def digesting(paths: list[Path]) -> Callable[[], object]:
-    work = [(str(path), Subject(path.stem)) for path in paths]
+    work = [DigestRequest(CLAUDE, str(path), Subject(path.stem)) for path in paths]
 
     def call() -> object:
-        return [digest_transcript(CLAUDE, path, subject, now=NOW_MS, last=LAST) for path, subject in work]
+        return digest_transcripts(work, now=NOW_MS, last=LAST)
 
     return call
 

@@ -34,7 +34,7 @@ from maestro.observe.resolve import Resolver, Sought
 from maestro.observe.stats import Saving, SessionStats, digest_saving, load_prices, session_stats
 from maestro.observe.status import UNMARKED, Status
 from maestro.observe.stuck import Stuck
-from maestro.observe.transcript import digest_transcript
+from maestro.observe.transcript import DigestRequest, digest_transcript, digest_transcripts
 
 _OWING: Final = frozenset[Status]({"thinking", "unknown"})
 _DRAWN_WITHIN: Final = 1_000  # milliseconds that a screen may be behind its transcript
@@ -99,20 +99,17 @@ class Observer:
         shape: Shape = USUAL_SHAPE,
     ) -> list[Digest]:
         now = self._clock()
-        found = []
+        requests: list[DigestRequest] = []
+        reasons: list[str] = []
         for session in sessions:
             path, unknown = self._found(session, now)
-            digest = digest_transcript(
-                agent_named(session.agent),
-                path,
-                subject_of(session, tasks),
-                now=now,
-                last=last,
-                since=since,
-                shape=shape,
-            )
-            found.append(msgspec.structs.replace(digest, unknown_transcript=unknown) if unknown else digest)
-        return found
+            requests.append(DigestRequest(agent_named(session.agent), path, subject_of(session, tasks)))
+            reasons.append(unknown)
+        digests = digest_transcripts(requests, now=now, last=last, since=since, shape=shape)
+        return [
+            msgspec.structs.replace(digest, unknown_transcript=unknown) if unknown else digest
+            for digest, unknown in zip(digests, reasons, strict=True)
+        ]
 
     def begin(self, sessions: Sequence[Session], tasks: Mapping[str, Task], last: int, shape: Shape) -> News:
         """The last lines of each, and a cursor behind them."""
